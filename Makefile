@@ -1,0 +1,34 @@
+# Two commands for people: `make audit` and `make test`. Both build the environment in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT ?= audit-report
+
+.PHONY: env audit test check format clean
+
+env: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'whatleaks needs Python 3.11 or later: call make PYTHON=python3.11')"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+audit: env
+	$(BIN)/whatleaks audit breast-cancer --out $(OUT)
+
+test: env
+	$(MAKE) check
+	$(BIN)/python -m pytest -n 2
+
+check: env
+	$(BIN)/ruff check src tests examples benchmarks
+	$(BIN)/ruff format --check src tests examples benchmarks
+	$(BIN)/mypy
+
+format: env
+	$(BIN)/ruff check --fix src tests examples benchmarks
+	$(BIN)/ruff format src tests examples benchmarks
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache $(OUT)

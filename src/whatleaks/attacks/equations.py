@@ -1,0 +1,35 @@
+"""The linear equations that released scores put on the passive party's columns.
+
+Shared by equality solving, half* and the agnostic attack: A x = b' with
+A = J W_pas and b' = c' - J W_act y - J b (A Eqs 3-6; U Eqs 3 and 8; J Eqs 13-15).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whatleaks.arrays import Floats
+from whatleaks.errors import AttackError
+from whatleaks.models.additive import Additive, adjacent_differences
+from whatleaks.models.linear import Linear
+
+
+@dataclass(frozen=True)
+class Equations:
+    """``matrix @ x = right[i]`` for the unknown columns x of record i."""
+
+    matrix: Floats
+    right: Floats
+
+
+def equations(own: Floats, ratios: Floats, model: Additive) -> Equations:
+    """Write down the equations that adjacent log-ratios impose on the unknown columns."""
+    if not isinstance(model.active, Linear) or not isinstance(model.passive, Linear):
+        raise AttackError("equations exist for a linear model only: attack a network by inversion")
+    if ratios.shape[1] < 1:
+        raise AttackError(
+            "the equations need at least 2 classes, got 1: a single score carries no ratio"
+        )
+    matrix = adjacent_differences(model.passive.weights).T  # A Eq 6: A = J W_pas
+    known = adjacent_differences(model.active.logits(own) + model.passive.bias)
+    return Equations(matrix, ratios - known)

@@ -1,0 +1,145 @@
+"""Bytes for everything that crosses a boundary: messages, views, guesses.
+
+A tree of frozen dataclasses, tuples, dicts, scalars and arrays becomes one byte string
+and back. Only classes marked ``@travels`` decode, arrays travel as ``.npy`` without
+pickle, and what comes out is sealed: no object of the sender survives the journey.
+
+Layout: ``WLK1`` | header length (u32) | JSON tree | arrays and blobs, one after another.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from whatleaks.errors import WireError
+
+_MAGIC = b"WLK1"
+_CLASSES: dict[str, type[Any]] = {}
+_ALLOWED_DTYPES = frozenset({"float64", "float32", "int64", "int32", "int8", "uint8", "bool"})
+
+T = TypeVar("T")
+
+
+def travels(cls: type[T]) -> type[T]:
+    """Allow a frozen dataclass to cross the wire under its own name."""
+    if not is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} must be a dataclass to travel")
+    other = _CLASSES.get(cls.__name__)
+    if other is not None and other.__module__ != cls.__module__:
+        raise TypeError(f"two classes named {cls.__name__} travel")
+    _CLASSES[cls.__name__] = cls
+    return cls
+
+
+def encode(value: Any) -> bytes:
+    """Encode a tree of plain values into bytes."""
+    blobs: list[bytes] = []
+    header = json.dumps(_pack(value, blobs), allow_nan=False, separators=(",", ":")).encode()
+    return b"".join([_MAGIC, struct.pack("<I", len(header)), header, *blobs])
+
+
+def decode(data: bytes) -> Any:
+    """Decode bytes written by ``encode``; anything malformed is a ``WireError``."""
+    if len(data) < 8 or data[:4] != _MAGIC:
+        raise WireError("these bytes are not a whatleaks message: wrong first four bytes")
+    (length,) = struct.unpack("<I", data[4:8])
+    if 8 + length > len(data):
+        raise WireError("a message is cut short: its header is longer than its bytes")
+    try:
+        tree = json.loads(data[8 : 8 + length])
+    except ValueError as error:
+        raise WireError(f"a message header is not JSON: {error}") from None
+    reader = _Reader(memoryview(data)[8 + length :])
+    value = _unpack(tree, reader)
+    if not reader.exhausted():
+        raise WireError("a message carries bytes that its header does not announce")
+    return value
+
+
+class _Reader:
+    """Hands out consecutive pieces of the blob section."""
+
+    def __init__(self, view: memoryview) -> None:
+        self._view = view
+        self._at = 0
+
+    def take(self, size: int) -> bytes:
+        if size < 0 or self._at + size > len(self._view):
+            raise WireError("a message is cut short: an array is missing bytes")
+        piece = bytes(self._view[self._at : self._at + size])
+        self._at += size
+        return piece
+
+    def exhausted(self) -> bool:
+        return self._at == len(self._view)
+
+
+def _pack(value: Any, blobs: list[bytes]) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return {"f": float(value).hex()}
+    if isinstance(value, np.ndarray):
+        if value.dtype.name not in _ALLOWED_DTYPES:
+            raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, np.ascontiguousarray(value), allow_pickle=False)
+        blobs.append(buffer.getvalue())
+        return {"a": len(blobs[-1]), "s": list(value.shape)}
+    if isinstance(value, bytes):
+        blobs.append(value)
+        return {"b": len(value)}
+    if isinstance(value, tuple | list):
+        return {"t": [_pack(item, blobs) for item in value]}
+    if isinstance(value, dict):
+        return {"d": [[str(key), _pack(item, blobs)] for key, item in value.items()]}
+    if is_dataclass(value) and not isinstance(value, type):
+        name = type(value).__name__
+        if _CLASSES.get(name) is not type(value):
+            raise WireError(f"{name} does not travel: mark it with @travels")
+        parts = [[f.name, _pack(getattr(value, f.name), blobs)] for f in fields(value)]
+        return {"c": name, "v": parts}
+    raise WireError(
+        f"{type(value).__name__} cannot travel: only plain values, arrays and records do"
+    )
+
+
+def _unpack(tree: Any, reader: _Reader) -> Any:
+    if tree is None or isinstance(tree, bool | str | int):
+        return tree
+    if not isinstance(tree, dict):
+        raise WireError("a message header holds an unknown kind of value")
+    if "f" in tree:
+        return float.fromhex(tree["f"])
+    if "a" in tree:
+        try:
+            array = np.lib.format.read_array(io.BytesIO(reader.take(tree["a"])), allow_pickle=False)
+        except ValueError as error:
+            raise WireError(f"an array in a message is damaged: {error}") from None
+        array = np.array(array, order="C", copy=True).reshape(tree["s"])
+        array = array.copy() if array.base is not None else array
+        array.setflags(write=False)
+        return array
+    if "b" in tree:
+        return reader.take(tree["b"])
+    if "t" in tree:
+        return tuple(_unpack(item, reader) for item in tree["t"])
+    if "d" in tree:
+        return {key: _unpack(item, reader) for key, item in tree["d"]}
+    if "c" in tree:
+        cls = _CLASSES.get(tree["c"])
+        if cls is None:
+            raise WireError(f"a message holds an unknown record {tree['c']!r}")
+        values = {key: _unpack(item, reader) for key, item in tree["v"]}
+        if set(values) != {f.name for f in fields(cls)}:
+            raise WireError(f"a message's {tree['c']} has other fields than expected")
+        return cls(**values)
+    raise WireError("a message header holds an unknown kind of value")

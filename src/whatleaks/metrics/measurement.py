@@ -1,0 +1,34 @@
+"""A number with its interval, its count and its unit: never a bare number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from whatleaks.codec import travels
+
+
+@travels
+@dataclass(frozen=True)
+class Measurement:
+    """``value`` lies in [``low``, ``high``] at 95 %; ``n`` units of ``over`` were measured."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    unit: str
+    over: str
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are not finite or stand outside their own interval."""
+        if not all(math.isfinite(x) for x in (self.value, self.low, self.high)):
+            raise ValueError(f"a measurement in {self.unit} is not finite")
+        if not self.low <= self.value <= self.high:
+            raise ValueError(
+                f"a measurement of {self.value} lies outside [{self.low}, {self.high}]"
+            )
+
+    def __str__(self) -> str:
+        """Show value, interval and count on one line."""
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] n={self.n} {self.over}"

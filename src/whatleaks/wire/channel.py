@@ -1,0 +1,48 @@
+"""The only way from one party to another: encode, record, decode."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from whatleaks.arrays import Floats, sealed
+from whatleaks.codec import decode, encode
+from whatleaks.errors import WireError
+from whatleaks.wire.message import Cipher, Message, Payload, Plain
+from whatleaks.wire.transcript import Transcript
+
+
+class Channel:
+    """Carries messages between parties as bytes and records what was delivered."""
+
+    def __init__(self, transcript: Transcript | None = None) -> None:
+        self.transcript = transcript if transcript is not None else Transcript()
+
+    def send(self, step: int, sender: str, receiver: str, kind: str, payload: Payload) -> Payload:
+        """Deliver one message and return what the receiver holds: a copy by bytes."""
+        message = Message(step, sender, receiver, kind, payload)
+        encoded = encode(message)
+        delivered = decode(encoded)
+        if not isinstance(delivered, Message):
+            raise WireError("a message did not survive its own encoding")
+        self.transcript.record(delivered, encoded)
+        return delivered.payload
+
+    def send_plain(
+        self, step: int, sender: str, receiver: str, kind: str, values: npt.ArrayLike
+    ) -> Floats:
+        """Deliver plain numbers; numbers that are not finite are refused by name."""
+        array = sealed(values)
+        if not np.isfinite(array).all():
+            raise WireError(f"{sender} sent {kind!r} to {receiver} with a value that is not finite")
+        payload = self.send(step, sender, receiver, kind, Plain(array))
+        assert isinstance(payload, Plain)
+        return payload.values
+
+    def send_cipher(
+        self, step: int, sender: str, receiver: str, kind: str, cipher: Cipher
+    ) -> Cipher:
+        """Deliver ciphertexts."""
+        payload = self.send(step, sender, receiver, kind, cipher)
+        assert isinstance(payload, Cipher)
+        return payload
