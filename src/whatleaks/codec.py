@@ -1,16 +1,16 @@
 """Bytes for everything that crosses a boundary: messages, views, guesses.
 
 A tree of frozen dataclasses, tuples, dicts, scalars and arrays becomes one byte string
-and back. Only classes marked ``@travels`` decode, arrays travel as ``.npy`` without
-pickle, and what comes out is sealed: no object of the sender survives the journey.
+and back. Only classes marked ``@travels`` decode, arrays travel as their bare bytes, there
+is no pickle, and what comes out is sealed: no object of the sender survives the journey.
 
 Layout: ``WLK1`` | header length (u32) | JSON tree | arrays and blobs, one after another.
 """
 
 from __future__ import annotations
 
-import io
 import json
+import math
 import struct
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
@@ -90,10 +90,8 @@ def _pack(value: Any, blobs: list[bytes]) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.name not in _ALLOWED_DTYPES:
             raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
-        buffer = io.BytesIO()
-        np.lib.format.write_array(buffer, np.ascontiguousarray(value), allow_pickle=False)
-        blobs.append(buffer.getvalue())
-        return {"a": len(blobs[-1]), "s": list(value.shape)}
+        blobs.append(np.ascontiguousarray(value).tobytes())
+        return {"a": value.dtype.name, "s": list(value.shape)}
     if isinstance(value, bytes):
         blobs.append(value)
         return {"b": len(value)}
@@ -120,14 +118,7 @@ def _unpack(tree: Any, reader: _Reader) -> Any:
     if "f" in tree:
         return float.fromhex(tree["f"])
     if "a" in tree:
-        try:
-            array = np.lib.format.read_array(io.BytesIO(reader.take(tree["a"])), allow_pickle=False)
-        except ValueError as error:
-            raise WireError(f"an array in a message is damaged: {error}") from None
-        array = np.array(array, order="C", copy=True).reshape(tree["s"])
-        array = array.copy() if array.base is not None else array
-        array.setflags(write=False)
-        return array
+        return _array(tree["a"], tree["s"], reader)
     if "b" in tree:
         return reader.take(tree["b"])
     if "t" in tree:
@@ -143,3 +134,15 @@ def _unpack(tree: Any, reader: _Reader) -> Any:
             raise WireError(f"a message's {tree['c']} has other fields than expected")
         return cls(**values)
     raise WireError("a message header holds an unknown kind of value")
+
+
+def _array(dtype: Any, shape: Any, reader: _Reader) -> np.ndarray[Any, Any]:
+    if dtype not in _ALLOWED_DTYPES:
+        raise WireError(f"an array of {dtype!r} cannot travel: send numbers")
+    if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
+        raise WireError("an array in a message has no proper shape")
+    count = math.prod(shape)
+    array = np.empty(shape, dtype=dtype)
+    array.ravel()[:] = np.frombuffer(reader.take(count * array.itemsize), dtype=dtype)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,38 @@
+"""Gaussian noise on the scores (Jiang et al., section 6.1.3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whatleaks.arrays import Floats
+from whatleaks.errors import UsageError
+
+
+@dataclass(frozen=True)
+class ScoreNoise:
+    """Add N(0, sigma^2) to every score.
+
+    Not in the paper: scores below zero are set to zero and each record's scores are scaled
+    to sum to one, so that what is released is still a set of scores.
+    """
+
+    sigma: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Refuse a negative scale."""
+        if self.sigma < 0:
+            raise UsageError(f"the noise's sigma must not be negative, got {self.sigma}")
+
+    @property
+    def name(self) -> str:
+        """The defense and its scale."""
+        return f"noise-{self.sigma:g}"
+
+    def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
+        """Disturb, cut at zero, scale to one; a record whose scores all vanish gets equal ones."""
+        noisy = np.maximum(scores + rng.normal(0.0, self.sigma, scores.shape), 0.0)
+        total = noisy.sum(axis=1, keepdims=True)
+        equal = np.full_like(noisy, 1.0 / noisy.shape[1])
+        return np.where(total > 0, noisy / np.where(total > 0, total, 1.0), equal)
