@@ -1,0 +1,100 @@
+"""All attacks, one card each: the paper, the threat models they run under, what they need to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from whatleaks.attacks.agnostic import AgnosticInference
+from whatleaks.attacks.equality_solving import EqualitySolving
+from whatleaks.attacks.gradient_inversion import GradientInversion
+from whatleaks.attacks.half_star import HalfStar
+from whatleaks.attacks.protocol import Attack
+from whatleaks.errors import UsageError, nearest
+
+LUO = "Luo, Wu, Xiao, Ooi 2021 (ICDE)"
+JIANG = "Jiang, Zhou, Grossklags 2022 (PoPETs)"
+VARASTEH = "Varasteh (agnostic inference)"
+
+
+@dataclass(frozen=True)
+class AttackCard:
+    """How an attack is listed and built. ``models``: the kinds of joint model it works on."""
+
+    name: str
+    title: str
+    paper: str
+    threats: tuple[str, ...]
+    models: tuple[str, ...]
+    needs: str
+    build: Callable[..., Attack[Any]]
+
+
+ATTACKS: tuple[AttackCard, ...] = (
+    AttackCard(
+        "equality-solving",
+        "Equality solving",
+        LUO,
+        ("white-box",),
+        ("lr",),
+        "exact scores and the whole linear model; 2 or more classes",
+        EqualitySolving,
+    ),
+    AttackCard(
+        "equality-solving-clipped",
+        "Equality solving, clipped to the range",
+        LUO,
+        ("white-box",),
+        ("lr",),
+        "exact scores, the whole linear model and the columns' ranges",
+        lambda **settings: EqualitySolving(**{"clip": True, **settings}),
+    ),
+    AttackCard(
+        "half-star",
+        "half*: the solution nearest to one half",
+        VARASTEH,
+        ("white-box",),
+        ("lr",),
+        "exact scores, the whole linear model and the columns' ranges",
+        HalfStar,
+    ),
+    AttackCard(
+        "gradient-inversion-mse",
+        "Gradient inversion, squared distance",
+        JIANG,
+        ("white-box",),
+        ("lr", "network"),
+        "scores and the whole differentiable model",
+        GradientInversion,
+    ),
+    AttackCard(
+        "gradient-inversion-kl",
+        "Gradient inversion, Kullback-Leibler distance",
+        JIANG,
+        ("white-box",),
+        ("lr", "network"),
+        "scores and the whole differentiable model",
+        lambda **settings: GradientInversion(**{"distance": "kl", **settings}),
+    ),
+    AttackCard(
+        "agnostic",
+        "Agnostic inference: adversary model and half*",
+        VARASTEH,
+        ("agnostic",),
+        ("lr",),
+        "its own training columns and labels, the whole linear model; no score",
+        AgnosticInference,
+    ),
+)
+
+
+def attack_card(name: str) -> AttackCard:
+    """Return the card of an attack; an unknown name is refused with the nearest one."""
+    for card in ATTACKS:
+        if card.name == name:
+            return card
+    known = [card.name for card in ATTACKS]
+    raise UsageError(
+        f"unknown attack {name!r}.{nearest(name, known)} `whatleaks attacks` lists them"
+    )

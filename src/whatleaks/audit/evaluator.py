@@ -1,0 +1,86 @@
+"""The evaluator: the sole holder of the truth. One guess per attack, then the score.
+
+What leaves it are squared errors. Nothing flows back into an attack: a second guess under
+the same name is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whatleaks.arrays import Floats, sealed
+from whatleaks.audit.isolation import Committed
+from whatleaks.audit.limit import predict_from_evidence
+from whatleaks.codec import travels
+from whatleaks.errors import AttackError
+from whatleaks.metrics.reconstruction import spread, squared_errors
+from whatleaks.threat.guess import ValueGuess
+
+
+@travels
+@dataclass(frozen=True)
+class Scored:
+    """The squared errors of one guess: records x columns. Errors, not values."""
+
+    name: str
+    role: str
+    squared: Floats
+    alternatives: int
+    best_alternative: float
+    seconds: float
+    isolated: bool
+
+
+class Evaluator:
+    """Holds the truth of the target records and of other records for the limit."""
+
+    def __init__(self, truth: Floats, other_truth: Floats) -> None:
+        self.__truth = sealed(truth)
+        self.__other = sealed(other_truth)
+        self.__heard: set[str] = set()
+
+    def spread(self) -> Floats:
+        """Return the targets' squared distances from their columns' means."""
+        return spread(self.__truth)
+
+    def score(self, committed: Committed, role: str) -> Scored:
+        """Score the one answer of an attack or a baseline."""
+        if committed.name in self.__heard:
+            raise AttackError(f"{committed.name} has already answered: one guess, then the score")
+        self.__heard.add(committed.name)
+        guess = committed.guess
+        if not isinstance(guess, ValueGuess):
+            raise AttackError(f"{committed.name} guessed no values: score it by its own metric")
+        if guess.values.shape != self.__truth.shape:
+            raise AttackError(
+                f"{committed.name} guessed {guess.values.shape[0]} x {guess.values.shape[1]} values, "
+                f"the truth has {self.__truth.shape[0]} x {self.__truth.shape[1]}"
+            )
+        tables = (guess.values, *guess.alternatives)
+        return Scored(
+            committed.name,
+            role,
+            squared_errors(guess.values, self.__truth),
+            len(guess.alternatives),
+            min(float(((table - self.__truth) ** 2).mean()) for table in tables),
+            committed.seconds,
+            committed.isolated,
+        )
+
+    def limit(self, evidence: Floats, other_evidence: Floats, rng: np.random.Generator) -> Scored:
+        """Score the supervised regressor on the adversary's evidence."""
+        values = predict_from_evidence(evidence, self.__truth, other_evidence, self.__other, rng)
+        squared = squared_errors(values, self.__truth)
+        return Scored("limit", "limit", squared, 0, float(squared.mean()), 0.0, False)
+
+    def samples(
+        self, committed: Committed, column: int, count: int
+    ) -> tuple[tuple[float, float], ...]:
+        """Return truth beside guess for a few records: only when the user asked to see values."""
+        guess = committed.guess
+        if not isinstance(guess, ValueGuess):
+            return ()
+        pairs = zip(self.__truth[:count, column], guess.values[:count, column], strict=True)
+        return tuple((float(truth), float(value)) for truth, value in pairs)

@@ -1,0 +1,22 @@
+"""All named threat models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whatleaks.errors import UsageError, nearest
+from whatleaks.threat.model import ThreatModel
+from whatleaks.threat.prediction import AGNOSTIC, BLACK_BOX, WHITE_BOX
+
+THREATS: dict[str, ThreatModel[Any]] = {
+    threat.name: threat for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC)
+}
+
+
+def threat_model(name: str) -> ThreatModel[Any]:
+    """Return a threat model by name; an unknown name is refused with the nearest one."""
+    if name not in THREATS:
+        raise UsageError(
+            f"unknown threat {name!r}.{nearest(name, THREATS)} `whatleaks threats` lists them"
+        )
+    return THREATS[name]

@@ -1,0 +1,94 @@
+"""Gradient inversion: its distances, its exact case, its independence of other records."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from whatleaks.arrays import sealed
+from whatleaks.attacks.gradient_inversion import GradientInversion, _log_scores
+from whatleaks.errors import UsageError
+from whatleaks.models.additive import Additive, link
+from whatleaks.models.linear import Linear
+from whatleaks.models.network import Network
+from whatleaks.models.torch_forms import logits
+from whatleaks.threat.views.prediction import WhiteBoxPredictionView
+
+
+def network(rng, sizes, activation="sigmoid") -> Network:
+    weights = tuple(sealed(rng.normal(size=(a, b))) for a, b in itertools.pairwise(sizes))
+    return Network(weights, tuple(sealed(rng.normal(size=b)) for b in sizes[1:]), activation)
+
+
+def view_of(model, records, active, passive, seed):
+    rng = np.random.default_rng(seed)
+    own, secret = sealed(rng.random((records, active))), sealed(rng.random((records, passive)))
+    return WhiteBoxPredictionView(own, sealed(model.scores(own, secret)), passive, model), secret
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh", "relu"])
+def test_the_torch_form_equals_the_plain_model(activation: str) -> None:
+    rng = np.random.default_rng(0)
+    model = network(rng, [4, 8, 8, 3], activation)
+    x = rng.normal(size=(10, 4))
+    assert np.abs(logits(model, torch.tensor(x)).numpy() - model.logits(x)).max() < 1e-12
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_distances_are_the_papers(outputs: int) -> None:
+    rng = np.random.default_rng(1)
+    z, other = rng.normal(size=(6, outputs)), rng.normal(size=(6, outputs))
+    c, hat = link(z), link(other)
+    log_hat = _log_scores(torch.tensor(other))
+    assert np.abs(log_hat.exp().numpy() - hat).max() < 1e-12
+    mse = GradientInversion()._distance(torch.tensor(c), log_hat).numpy()
+    kl = GradientInversion("kl")._distance(torch.tensor(c), log_hat).numpy()
+    assert np.abs(mse - ((c - hat) ** 2).mean(axis=1)).max() < 1e-12  # Eq 18
+    assert np.abs(kl - (c * np.log(c / hat)).sum(axis=1)).max() < 1e-12  # Eq 19, turned over
+    assert (kl >= 0).all()
+
+
+def test_linear_models_with_few_unknowns_are_inverted() -> None:
+    # J 5.2.1: while d_pas <= k - 1 the inversion reaches the secret.
+    rng = np.random.default_rng(2)
+    model = Additive(
+        Linear(sealed(rng.normal(size=(3, 4))), sealed(rng.normal(size=4))),
+        Linear(sealed(rng.normal(size=(2, 4))), sealed(np.zeros(4))),
+    )
+    view, secret = view_of(model, 20, 3, 2, 3)
+    for distance in ("mse", "kl"):
+        attack = GradientInversion(distance, steps=6000, learning_rate=0.01)
+        guess = attack.infer(view, np.random.default_rng(0)).values
+        assert ((guess - secret) ** 2).mean() < 1e-10
+
+
+def test_a_record_is_not_influenced_by_the_others() -> None:
+    rng = np.random.default_rng(4)
+    model = Additive(network(rng, [3, 8, 3]), network(rng, [4, 8, 3]))
+    view, _ = view_of(model, 6, 3, 4, 5)
+    attack = GradientInversion(steps=300, tolerance=0.0)
+    together = attack.infer(view, np.random.default_rng(0)).values
+    for i in range(6):
+        alone = WhiteBoxPredictionView(view.own[i : i + 1], view.scores[i : i + 1], 4, model)
+        single = attack.infer(alone, np.random.default_rng(0)).values
+        assert np.abs(single[0] - together[i]).max() < 1e-9
+
+
+def test_one_step_moves_every_value_by_the_learning_rate() -> None:
+    # Adam's first step has the size of the rate whatever the gradient: near zero after few steps.
+    rng = np.random.default_rng(6)
+    model = Additive(network(rng, [2, 5, 2]), network(rng, [3, 5, 2]))
+    view, _ = view_of(model, 5, 2, 3, 7)
+    guess = GradientInversion(steps=1, learning_rate=0.001).infer(view, rng).values
+    assert np.abs(np.abs(guess) - 0.001).max() < 1e-4
+    start = GradientInversion(steps=1, learning_rate=0.001, start="half").infer(view, rng).values
+    assert np.abs(np.abs(start - 0.5) - 0.001).max() < 1e-4
+
+
+def test_settings_without_meaning_are_refused() -> None:
+    for bad in ({"distance": "cosine"}, {"steps": 0}, {"start": "truth"}):
+        with pytest.raises(UsageError):
+            GradientInversion(**bad)
