@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from whatleaks.audit.table_audit import AuditReport, audit
+    from whatleaks.report.audit_report import AuditReport, audit
 
 __all__ = ["AuditReport", "__version__", "audit"]
 
-_LAZY = {"audit": "whatleaks.audit.table_audit", "AuditReport": "whatleaks.audit.table_audit"}
+_LAZY = {"audit": "whatleaks.report.audit_report", "AuditReport": "whatleaks.report.audit_report"}
 
 
 def __getattr__(name: str) -> Any:

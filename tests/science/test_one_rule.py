@@ -17,8 +17,8 @@ from whatleaks.attacks.baselines import Half, Nothing
 from whatleaks.attacks.equality_solving import EqualitySolving
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.attacks.half_star import HalfStar
-from whatleaks.audit.evaluator import Evaluator
-from whatleaks.audit.isolation import commit
+from whatleaks.auditor.evaluator import Evaluator
+from whatleaks.auditor.isolation import commit
 from whatleaks.codec import decode, encode
 from whatleaks.errors import GrantError
 from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings

@@ -7,9 +7,9 @@ import pytest
 
 from whatleaks.arrays import sealed
 from whatleaks.attacks.baselines import BASELINES, Half, Nothing, Uniform
-from whatleaks.audit.evaluator import Evaluator
-from whatleaks.audit.isolation import Committed, commit
-from whatleaks.audit.limit import predict_from_evidence
+from whatleaks.auditor.evaluator import Evaluator
+from whatleaks.auditor.isolation import Committed, commit
+from whatleaks.auditor.limit import predict_from_evidence
 from whatleaks.errors import AttackError
 from whatleaks.threat.guess import ValueGuess
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
-from whatleaks.audit.isolation import Committed
-from whatleaks.audit.limit import predict_from_evidence
+from whatleaks.auditor.isolation import Committed
+from whatleaks.auditor.limit import predict_from_evidence
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
 from whatleaks.metrics.reconstruction import spread, squared_errors

@@ -49,7 +49,7 @@ def _in_child(attack: Attack[Any], view: bytes, rng: np.random.Generator) -> Gue
     package_home = str(Path(whatleaks.__file__).resolve().parent.parent)
     programme = (
         f"import sys; sys.path.insert(0, {package_home!r}); "
-        "from whatleaks.audit.isolation import child; child()"
+        "from whatleaks.auditor.isolation import child; child()"
     )
     task = encode({"attack": attack, "view": view, "state": rng.bit_generator.state})
     keep = {name: os.environ[name] for name in ("PATH", "LANG", "SYSTEMROOT") if name in os.environ}

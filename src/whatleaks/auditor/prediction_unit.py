@@ -1,0 +1,182 @@
+"""The additive federation under the prediction threats: white box, black box, agnostic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.attacks.baselines import BASELINES, Nothing
+from whatleaks.attacks.protocol import Attack
+from whatleaks.attacks.registry import ATTACKS
+from whatleaks.auditor.evaluator import Evaluator, Scored
+from whatleaks.auditor.isolation import commit
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
+from whatleaks.data.preparation import Prepared
+from whatleaks.defenses.registry import DEFENSES
+from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
+from whatleaks.models.linear import Linear
+from whatleaks.models.logistic import fit_logistic
+from whatleaks.seeds import Streams
+from whatleaks.threat.grants import Offer, hand_out
+from whatleaks.threat.model import Own
+from whatleaks.threat.registry import threat_model
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.transcript import Transcript
+
+FEDERATION = "additive"
+THREATS = ("white-box", "black-box", "agnostic")
+# Under a defense only these are tried again: they are the strongest of their kind and quick.
+TRIED_AGAIN = {
+    "lr": ("equality-solving-clipped", "half-star"),
+    "network": ("gradient-inversion-kl",),
+}
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which records train, which are attacked, which only the evaluator learns the limit from."""
+
+    training: Ints
+    targets: Ints
+    others: Ints
+
+
+def choose_rows(prepared: Prepared, most: int, rng: np.random.Generator) -> Rows:
+    """Attack up to ``most`` of the records that did not train; leave the rest to the limit."""
+    order = rng.permutation(prepared.targets)
+    count = min(most, max(len(order) // 2, min(len(order), 10)))
+    return Rows(prepared.training, sealed_ints(order[:count]), sealed_ints(order[count:]))
+
+
+def build_attacks(spec: AuditSpec, threat: str, names: tuple[str, ...] = ()) -> list[Attack[Any]]:
+    """Return the attacks that fit a threat model and the kind of model."""
+    found: list[Attack[Any]] = []
+    for card in ATTACKS:
+        if threat in card.threats and spec.model in card.models and (not names or card.name in names):
+            inversion = card.name.startswith("gradient-inversion")
+            found.append(card.build(**({"steps": spec.inversion_steps} if inversion else {})))
+    return found
+
+
+def run_prediction(
+    prepared: Prepared, spec: AuditSpec, seed: int, streams: Streams, tell: Progress
+) -> UnitResult:
+    """Train once, then attack under every prediction threat that the spec names."""
+    rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
+    tell("training the federation")
+    federation = AdditiveFederation(
+        prepared.active,
+        prepared.passive,
+        prepared.labels,
+        len(prepared.classes),
+        AdditiveSettings(hidden=() if spec.model == "lr" else spec.hidden),
+        streams,
+        Channel(Transcript([ACTIVE])),
+    )
+    federation.train(rows.training)
+    truth = sealed(prepared.passive[rows.targets])
+    world = _World(prepared, spec, streams, rows, federation, truth)
+
+    threats = []
+    for name in [t for t in spec.threats if t in THREATS]:
+        tell(f"attacking under the {name} threat")
+        threats.append(world.attack(name, build_attacks(spec, name), baselines=True))
+    defenses = []
+    if spec.defenses and "white-box" in spec.threats:
+        for card in DEFENSES:
+            tell(f"trying {card.name}")
+            defense = card.build()
+            federation.with_defenses([defense])
+            again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
+            scores = world.attack("white-box", again, baselines=False)
+            defenses.append(
+                DefenseScores(card.name, "white-box", scores.scored, world.correct())
+            )
+        federation.with_defenses([])
+    return UnitResult(
+        FEDERATION,
+        seed,
+        prepared.passive_columns,
+        tuple(threats),
+        tuple(defenses),
+        world.correct(),
+        _correct_alone(prepared, rows),
+        len(rows.training),
+    )
+
+
+@dataclass
+class _World:
+    """A trained federation and all that the evaluator needs to stage attacks on it."""
+
+    prepared: Prepared
+    spec: AuditSpec
+    streams: Streams
+    rows: Rows
+    federation: AdditiveFederation
+    truth: Floats
+
+    def attack(self, threat_name: str, attacks: list[Attack[Any]], *, baselines: bool) -> ThreatScores:
+        """Project the view of one threat model, let every attack commit once, score, add the limit."""
+        threat = threat_model(threat_name)
+        evaluator = Evaluator(self.truth, sealed(self.prepared.passive[self.rows.others]))
+        view = self._view(threat_name, self.rows.targets)
+        scored: list[Scored] = []
+        for attack in attacks:
+            rng = self.streams.rng(f"attack/{threat.name}/{attack.name}")
+            scored.append(
+                evaluator.score(commit(attack, view, rng, isolated=self.spec.isolated), "attack")
+            )
+        if baselines:
+            nothing = Nothing(*self.truth.shape)
+            for baseline in BASELINES:
+                rng = self.streams.rng(f"baseline/{baseline.name}")
+                scored.append(evaluator.score(commit(baseline, nothing, rng), "baseline"))
+        others = self._view(threat_name, self.rows.others).evidence() if len(self.rows.others) else (
+            view.evidence()[:0]
+        )
+        scored.append(evaluator.limit(view.evidence(), others, self.streams.rng("limit")))
+        return ThreatScores(threat.name, evaluator.spread(), tuple(scored))
+
+    def correct(self) -> Ints:
+        """Say for every target whether the released scores class it right."""
+        scores = self.federation.predict(self.rows.targets, Channel())
+        wanted = self.prepared.labels[self.rows.targets]
+        return sealed_ints(scores.argmax(axis=1) == wanted)
+
+    def _view(self, threat_name: str, rows: Ints) -> Any:
+        """Predict ``rows`` on a channel of its own and project what the active party received."""
+        threat = threat_model(threat_name)
+        channel = Channel(Transcript([ACTIVE]))
+        self.federation.predict(rows, channel)
+        columns = self.prepared.passive.shape[1]
+        offer = Offer(
+            model=self.federation.model(),
+            ranges=(sealed(np.zeros(columns)), sealed(np.ones(columns))),
+        )
+        own = Own(
+            sealed(self.prepared.active[rows]),
+            sealed(self.prepared.active[self.rows.training]),
+            sealed_ints(self.prepared.labels[self.rows.training]),
+            columns,
+        )
+        return threat.project(
+            channel.transcript.received_by(ACTIVE), own, hand_out(threat.grants, offer)
+        )
+
+
+def _correct_alone(prepared: Prepared, rows: Rows) -> Ints:
+    """Class the targets with the active party's own columns only: what it has without joining."""
+    outputs = 1 if len(prepared.classes) == 2 else len(prepared.classes)
+    shape = Linear(sealed(np.zeros((prepared.active.shape[1], outputs))), sealed(np.zeros(outputs)))
+    model = fit_logistic(prepared.active[rows.training], prepared.labels[rows.training], shape)
+    z = model.logits(prepared.active[rows.targets])
+    guess = (z[:, 0] > 0).astype(np.int64) if outputs == 1 else z.argmax(axis=1)
+    return sealed_ints(guess == prepared.labels[rows.targets])

@@ -1,0 +1,66 @@
+"""What to audit: the choices that define one audit, refused early when they make no sense."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from whatleaks.errors import UsageError, nearest
+
+MODELS = ("lr", "network")
+DEFAULT_THREATS = {
+    "lr": ("white-box", "black-box", "agnostic"),
+    "network": ("white-box", "black-box"),
+}
+
+
+@dataclass(frozen=True)
+class AuditSpec:
+    """The identity of an audit: the same spec, table and code give the same numbers."""
+
+    label: str
+    passive: tuple[str, ...]
+    model: str = "lr"
+    threats: tuple[str, ...] = ()
+    seeds: int = 3
+    seed: int = 0
+    targets: int = 300
+    hidden: tuple[int, ...] = (8, 8)
+    inversion_steps: int = 3000
+    missing: str = "refuse"
+    categories: str = "ordinal"
+    scale_on: str = "training"
+    drop: tuple[str, ...] = ()
+    drop_constant: bool = False
+    encode_text: bool = False
+    bins: int | None = None
+    defenses: bool = True
+    isolated: bool = False
+    show_values: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be audited and fill in the threats that the model admits."""
+        if self.model not in MODELS:
+            raise UsageError(
+                f"--model {self.model!r} is unknown: use one of {', '.join(MODELS)}."
+                f"{nearest(self.model, MODELS)}"
+            )
+        for name, least in (("seeds", 1), ("targets", 10), ("inversion_steps", 1)):
+            if getattr(self, name) < least:
+                raise UsageError(
+                    f"--{name.replace('_', '-')} must be at least {least}, got {getattr(self, name)}"
+                )
+        if not self.threats:
+            object.__setattr__(self, "threats", DEFAULT_THREATS[self.model])
+        from whatleaks.threat.registry import threat_model
+
+        for name in self.threats:
+            threat_model(name)
+        if "agnostic" in self.threats and self.model != "lr":
+            raise UsageError(
+                "--threat agnostic solves a linear model's equations: use it with --model lr"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for audit.json."""
+        return asdict(self)

@@ -1,0 +1,50 @@
+"""Units of audit work: one seed of one federation. A finished unit survives an interruption.
+
+A unit holds errors, never values: what it stores on disk tells nobody a secret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whatleaks.arrays import Floats, Ints
+from whatleaks.auditor.evaluator import Scored
+from whatleaks.codec import travels
+
+
+@travels
+@dataclass(frozen=True)
+class ThreatScores:
+    """All guesses under one threat model: attacks, baselines and the limit."""
+
+    threat: str
+    spread: Floats
+    scored: tuple[Scored, ...]
+    notes: tuple[str, ...] = ()
+
+
+@travels
+@dataclass(frozen=True)
+class DefenseScores:
+    """What a defense leaves of the leak (attacks and limit) and which records are classed right."""
+
+    defense: str
+    threat: str
+    scored: tuple[Scored, ...]
+    correct: Ints
+
+
+@travels
+@dataclass(frozen=True)
+class UnitResult:
+    """One seed of one federation. ``correct`` holds 1 per target classed right, else 0."""
+
+    federation: str
+    seed: int
+    columns: tuple[str, ...]
+    threats: tuple[ThreatScores, ...]
+    defenses: tuple[DefenseScores, ...]
+    correct: Ints
+    correct_alone: Ints
+    training_rows: int
+    samples: tuple[tuple[float, float], ...] = ()
