@@ -110,7 +110,8 @@ def _numbered(prefix: str, count: int, target: str) -> list[str]:
 def _part(part: str, training: str, test: str) -> tuple[str, ...]:
     """Choose among the publisher's training and test files."""
     choices = {"both": (training, test), "training": (training,), "test": (test,)}
-    return _choice("part", part, choices)
+    chosen: tuple[str, ...] = _choice("part", part, choices)
+    return chosen
 
 
 def _choice(option: str, value: str, choices: dict[str, Any]) -> Any:
@@ -224,7 +225,7 @@ def iot(located: Located) -> pd.DataFrame:
 
 def building(located: Located, *, target: str = "V-9") -> pd.DataFrame:
     """Residential buildings: sales price (V-9) or cost (V-10); the other one is left out."""
-    other = _choice("target", target, {"V-9": "V-10", "V-10": "V-9"})
+    other: str = _choice("target", target, {"V-9": "V-10", "V-10": "V-9"})
     if "Residential-Building-Data-Set.csv.gz" in located:
         frame = _csv(located.read("Residential-Building-Data-Set.csv.gz"))
     else:
