@@ -22,11 +22,17 @@ from whatleaks.threat.guess import ValueGuess
 @travels
 @dataclass(frozen=True)
 class Scored:
-    """The squared errors of one guess: records x columns. Errors, not values."""
+    """One guess against the truth: records x columns. Errors and deviations, not values.
+
+    ``squared``: the squared error. ``together``: the product of the guess's and the truth's
+    deviations from their column means. ``moved``: the guess's squared deviation.
+    """
 
     name: str
     role: str
     squared: Floats
+    together: Floats
+    moved: Floats
     alternatives: int
     best_alternative: float
     seconds: float
@@ -59,21 +65,54 @@ class Evaluator:
                 f"the truth has {self.__truth.shape[0]} x {self.__truth.shape[1]}"
             )
         tables = (guess.values, *guess.alternatives)
-        return Scored(
+        return self._scored(
             committed.name,
             role,
-            squared_errors(guess.values, self.__truth),
+            guess.values,
             len(guess.alternatives),
             min(float(((table - self.__truth) ** 2).mean()) for table in tables),
             committed.seconds,
             committed.isolated,
         )
 
-    def limit(self, evidence: Floats, other_evidence: Floats, rng: np.random.Generator) -> Scored:
-        """Score the supervised regressor on the adversary's evidence."""
+    def _scored(
+        self,
+        name: str,
+        role: str,
+        values: Floats,
+        alternatives: int,
+        best_alternative: float,
+        seconds: float,
+        isolated: bool,
+    ) -> Scored:
+        guessed = values - values.mean(axis=0)
+        return Scored(
+            name,
+            role,
+            squared_errors(values, self.__truth),
+            sealed(guessed * (self.__truth - self.__truth.mean(axis=0))),
+            sealed(guessed**2),
+            alternatives,
+            best_alternative,
+            seconds,
+            isolated,
+        )
+
+    def limit(
+        self,
+        evidence: Floats,
+        other_evidence: Floats,
+        rng: np.random.Generator,
+        role: str = "limit",
+    ) -> Scored:
+        """Score the supervised regressor on the adversary's evidence.
+
+        With ``role`` "alone" the evidence is the adversary's own columns: what somebody who
+        knows other people's truth could say without any federation.
+        """
         values = predict_from_evidence(evidence, self.__truth, other_evidence, self.__other, rng)
-        squared = squared_errors(values, self.__truth)
-        return Scored("limit", "limit", squared, 0, float(squared.mean()), 0.0, False)
+        error = float(((values - self.__truth) ** 2).mean())
+        return self._scored(role, role, values, 0, error, 0.0, False)
 
     def samples(
         self, committed: Committed, column: int, count: int

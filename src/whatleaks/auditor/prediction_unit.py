@@ -59,7 +59,11 @@ def build_attacks(spec: AuditSpec, threat: str, names: tuple[str, ...] = ()) -> 
     """Return the attacks that fit a threat model and the kind of model."""
     found: list[Attack[Any]] = []
     for card in ATTACKS:
-        if threat in card.threats and spec.model in card.models and (not names or card.name in names):
+        if (
+            threat in card.threats
+            and spec.model in card.models
+            and (not names or card.name in names)
+        ):
             inversion = card.name.startswith("gradient-inversion")
             found.append(card.build(**({"steps": spec.inversion_steps} if inversion else {})))
     return found
@@ -96,9 +100,7 @@ def run_prediction(
             federation.with_defenses([defense])
             again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
             scores = world.attack("white-box", again, baselines=False)
-            defenses.append(
-                DefenseScores(card.name, "white-box", scores.scored, world.correct())
-            )
+            defenses.append(DefenseScores(card.name, "white-box", scores.scored, world.correct()))
         federation.with_defenses([])
     return UnitResult(
         FEDERATION,
@@ -123,7 +125,9 @@ class _World:
     federation: AdditiveFederation
     truth: Floats
 
-    def attack(self, threat_name: str, attacks: list[Attack[Any]], *, baselines: bool) -> ThreatScores:
+    def attack(
+        self, threat_name: str, attacks: list[Attack[Any]], *, baselines: bool
+    ) -> ThreatScores:
         """Project the view of one threat model, let every attack commit once, score, add the limit."""
         threat = threat_model(threat_name)
         evaluator = Evaluator(self.truth, sealed(self.prepared.passive[self.rows.others]))
@@ -139,10 +143,15 @@ class _World:
             for baseline in BASELINES:
                 rng = self.streams.rng(f"baseline/{baseline.name}")
                 scored.append(evaluator.score(commit(baseline, nothing, rng), "baseline"))
-        others = self._view(threat_name, self.rows.others).evidence() if len(self.rows.others) else (
-            view.evidence()[:0]
-        )
+        others = view.evidence()[:0]
+        if len(self.rows.others):
+            others = self._view(threat_name, self.rows.others).evidence()
         scored.append(evaluator.limit(view.evidence(), others, self.streams.rng("limit")))
+        if baselines:
+            own, other_own = (
+                self.prepared.active[r] for r in (self.rows.targets, self.rows.others)
+            )
+            scored.append(evaluator.limit(own, other_own, self.streams.rng("limit"), "alone"))
         return ThreatScores(threat.name, evaluator.spread(), tuple(scored))
 
     def correct(self) -> Ints:

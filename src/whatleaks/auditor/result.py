@@ -16,26 +16,33 @@ from whatleaks.metrics.measurement import Measurement
 class ColumnFinding:
     """What one attack (or baseline, or the limit) gets of one passive column.
 
-    ``leakage`` is the share of the column's variation between people that is recovered:
-    1 - error / variance, at least 0. Zero: nobody is told apart from the average. One: every
-    value is known.
+    ``leakage`` is the share of the differences between people that the guesses follow: the
+    squared correlation of guess and truth. Zero: nobody is told apart. One: whoever knows the
+    column's average and spread knows every value. ``recovered`` is stricter: 1 - error /
+    variance, at least 0; one means that the guesses themselves are the values.
     """
 
     column: str
     error: Measurement
     leakage: Measurement
+    recovered: Measurement
 
 
 @dataclass(frozen=True)
 class GuessFinding:
-    """One attack, baseline or limit: its error over all columns and column by column."""
+    """One attack, baseline or limit: its error over all columns and column by column.
+
+    ``leakage`` is the mean over columns. The role "alone" is the limit without a federation:
+    a regressor trained on other people's truth that sees the adversary's own columns only.
+    """
 
     name: str
     title: str
-    role: str  # "attack", "baseline" or "limit"
+    role: str  # "attack", "baseline", "limit" or "alone"
     paper: str
     error: Measurement
     leakage: Measurement
+    recovered: Measurement
     columns: tuple[ColumnFinding, ...]
     over_seeds: Measurement | None
     alternatives: int
@@ -72,6 +79,7 @@ class DefenseFinding:
     attack: str
     leakage_before: Measurement
     leakage: Measurement
+    limit: Measurement  # what a supervised regressor still gets with the defense in place
     accuracy_before: Measurement
     accuracy: Measurement
 

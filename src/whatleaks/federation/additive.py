@@ -71,7 +71,10 @@ class Holder:
             seed=seed,
         )
         self._optimiser = torch.optim.Adam(
-            self._module.parameters(), lr=settings.learning_rate, weight_decay=settings.l2
+            self._module.parameters(),
+            lr=settings.learning_rate,
+            weight_decay=settings.l2,
+            fused=True,
         )
         self._schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
             self._optimiser, settings.steps, eta_min=settings.learning_rate * 1e-2
@@ -83,7 +86,7 @@ class Holder:
         import torch
 
         with torch.set_grad_enabled(training):
-            z = self._module(self._features[torch.as_tensor(np.asarray(rows))])
+            z = self._module(self._features[torch.tensor(rows)])
         self._pending = z if training else None
         return sealed(z.detach().numpy())
 
