@@ -287,7 +287,11 @@ def sample_case() -> AuditResult:
     """Return an audit whose user asked to see values."""
     return replace(
         high_case(),
-        samples=(SampleRow(0.48213, 0.50127), SampleRow(0.12009, 0.11873), SampleRow(0.9031, 0.871)),
+        samples=(
+            SampleRow(0.48213, 0.50127),
+            SampleRow(0.12009, 0.11873),
+            SampleRow(0.9031, 0.871),
+        ),
     )
 
 

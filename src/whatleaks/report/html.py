@@ -74,6 +74,7 @@ def _environment() -> Environment:
         num_range=wording.number_range,
         points=wording.points,
         duration=wording.duration,
+        moment=wording.moment,
         clean=wording.printable,
         plain=wording.plain_value,
         listing=wording.listing,

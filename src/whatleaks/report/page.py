@@ -6,8 +6,9 @@ scales to the width of a track and puts into words.
 
 from __future__ import annotations
 
+import math
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whatleaks.audit.result import (
     AuditResult,
@@ -18,6 +19,7 @@ from whatleaks.audit.result import (
 )
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.wording import (
+    EXACT,
     count,
     number,
     number_range,
@@ -132,7 +134,9 @@ class Page:
     rows: tuple[ColumnRow, ...]
     unmeasured: tuple[str, ...]
     over_half: int
+    overview: tuple[Bar, ...]
     threats: tuple[ThreatBlock, ...]
+    accuracy_from: float
     gain: str
     gain_sure: str
     verdicts: tuple[Verdict, ...]
@@ -159,7 +163,9 @@ def lay_out(result: AuditResult) -> Page:
         rows=rows,
         unmeasured=tuple(name for name in passive if name not in shown),
         over_half=sum(row.attack.leakage.value > 0.5 for row in rows),
+        overview=tuple(_threat_bar(block) for block in blocks if block.bars),
         threats=tuple(blocks),
+        accuracy_from=_accuracy_from(result),
         gain=points(result.accuracy.value - result.accuracy_alone.value),
         gain_sure=_gain_sure(result.accuracy_alone, result.accuracy),
         verdicts=tuple(_verdict(defense) for defense in result.defenses),
@@ -229,7 +235,10 @@ def _column_rows(
     if worst is None:
         return ()
     kinds = {card.name: card.kind for card in result.columns}
-    limit, half = _by_column(_first(threat, "limit")), _by_column(_first(threat, "baseline", "half"))
+    limit, half = (
+        _by_column(_first(threat, "limit")),
+        _by_column(_first(threat, "baseline", "half")),
+    )
     rows = [
         ColumnRow(
             found.column,
@@ -253,7 +262,6 @@ def _column_bar(row: ColumnRow) -> Bar:
         row.attack.leakage,
         None if row.limit is None else row.limit.leakage.value,
         None if row.half is None else row.half.leakage.value,
-        row.kind,
     )
 
 
@@ -300,16 +308,37 @@ def _block(threat: ThreatFinding) -> ThreatBlock:
     )
 
 
+def _threat_bar(block: ThreatBlock) -> Bar:
+    """Return the worst attack of a threat under the threat's name."""
+    worst = block.bars[0]
+    return replace(worst, label=block.threat.name, detail=worst.label)
+
+
+def _accuracy_from(result: AuditResult) -> float:
+    """Return where the axis of the two accuracies starts: a round tenth below both."""
+    lowest = min(result.accuracy.low, result.accuracy_alone.low)
+    return min(0.9, max(0.0, math.floor(10.0 * lowest) / 10.0))
+
+
 def _scale(guesses: tuple[GuessFinding, ...]) -> float:
     """Return the largest error that the shared axis shows: one wild attack must not flatten the rest."""
     calm = [guess.error.high for guess in guesses if guess.role != "attack"]
     every = [guess.error.high for guess in guesses]
     top = min(max(every), 1.25 * max(calm)) if calm else max(every, default=1.0)
-    return top if top > 0.0 else 1.0
+    return _round_up(top) if top > EXACT else 1.0
+
+
+def _round_up(value: float) -> float:
+    """Return the next number that an axis ends on well: 1, 2, 4, 5 or 8 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 4, 5, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
 def _error_row(guess: GuessFinding, scale: float) -> ErrorRow:
-    meaning = {"limit": _LIMIT, "baseline": _BASELINES.get(guess.name, "A guess that uses nothing.")}
+    meaning = {
+        "limit": _LIMIT,
+        "baseline": _BASELINES.get(guess.name, "A guess that uses nothing."),
+    }
     seeds = guess.over_seeds
     shares = seeds is not None and seeds.unit == guess.leakage.unit != guess.error.unit
     if seeds is None:
@@ -320,7 +349,9 @@ def _error_row(guess: GuessFinding, scale: float) -> ErrorRow:
         over = f"{number(seeds.value)} ({number_range(seeds)}), {count(seeds.n, 'seed')}"
     return ErrorRow(
         finding=guess,
-        meaning=meaning.get(guess.role, f"Attack after {guess.paper}." if guess.paper else "Attack."),
+        meaning=meaning.get(
+            guess.role, f"Attack after {guess.paper.rstrip('.')}." if guess.paper else "Attack."
+        ),
         at=_unit(guess.error.value / scale),
         low=_unit(guess.error.low / scale),
         high=_unit(guess.error.high / scale),
@@ -331,7 +362,7 @@ def _error_row(guess: GuessFinding, scale: float) -> ErrorRow:
 
 def _remark(guess: GuessFinding) -> str:
     if guess.alternatives > 0:
-        return f"{count(guess.alternatives, 'other answer')} fit equally well"
+        return f"{count(guess.alternatives, 'other answer fits', 'other answers fit')} equally well"
     return guess.paper
 
 

@@ -6,12 +6,28 @@ import json
 import math
 import unicodedata
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from whatleaks.metrics.measurement import Measurement
 
 EXACT = 1e-12  # below this a number is rounding noise of double precision
 UNKNOWN = "not known"
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def number(value: float) -> str:
@@ -28,8 +44,7 @@ def number(value: float) -> str:
         return f"{digits.removesuffix('.0')}e{int(exponent)}"
     if size >= 999.5:
         return f"{value:,.0f}"
-    text = f"{value:.3g}"
-    return text
+    return f"{value:.3g}"
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -67,7 +82,9 @@ def points(difference: float) -> str:
     if not math.isfinite(difference):
         return UNKNOWN
     value = round(100.0 * difference, 1)
-    return "no difference" if value == 0.0 else f"{value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+    return (
+        "no difference" if value == 0.0 else f"{value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+    )
 
 
 def count(amount: int, one: str, many: str = "") -> str:
@@ -88,10 +105,24 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600.0:.1f} hours"
 
 
+def moment(text: str) -> str:
+    """Show an ISO time stamp as a date; anything else stays as it is."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = f" {when.tzname()}" if when.tzinfo is not None else ""
+    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}, {when:%H:%M}{zone}"
+
+
 def printable(text: str) -> str:
     """Replace control and direction characters: a column's name must not steer a screen."""
-    bad = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in bad else c for c in text)
+    return "".join("\N{REPLACEMENT CHARACTER}" if _steers(c) else c for c in text)
+
+
+def _steers(character: str) -> bool:
+    """Tell control characters from letters; joiners, which some scripts need, may stay."""
+    return character in _DIRECTIONS or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
 
 
 def shorten(text: str, width: int) -> str:
@@ -107,8 +138,9 @@ def plain_value(value: Any) -> str:
 
 
 def listing(tree: Any) -> str:
-    """Show a tree of settings as indented JSON, without NaN."""
-    return json.dumps(_finite(tree), ensure_ascii=False, default=str, sort_keys=True, indent=2)
+    """Show a tree of settings as indented JSON, without NaN or control characters."""
+    text = json.dumps(_finite(tree), ensure_ascii=False, default=str, sort_keys=True, indent=2)
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _finite(tree: Any) -> Any:
