@@ -29,7 +29,7 @@ addEventListener("load", () => {{
   for (const frame of document.querySelectorAll("iframe")) {{
     const page = frame.contentDocument, root = page.documentElement;
     for (const fold of page.querySelectorAll("details")) fold.open = true;
-    const wide = [...page.querySelectorAll("h1,h2,h3,p,li,dd,dt,summary,pre,.scroll,figure,.track,.gauge")]
+    const wide = [...page.querySelectorAll("h1,h2,h3,p,li,dd,dt,summary,pre,.scroll,figure,.track,.gauge,.value b,.value small,.name")]
       .filter(e => e.getBoundingClientRect().right > root.clientWidth + 0.5);
     const small = [...page.querySelectorAll("p,li,dd,dt,td,th,small,summary")]
       .filter(e => parseFloat(page.defaultView.getComputedStyle(e).fontSize) < 12);

@@ -6,7 +6,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from sample_audit import CASES, HOSTILE, bare_case, complete_case, high_case, sample_case, wide_case
+from sample_audit import (
+    CASES,
+    ESA,
+    HOSTILE,
+    bare_case,
+    complete_case,
+    high_case,
+    result,
+    sample_case,
+    spread_over,
+    wide_case,
+)
 
 from whatleaks.audit.result import AuditResult
 from whatleaks.errors import StoreError
@@ -119,6 +130,12 @@ def test_sixty_columns_are_all_there_worst_first() -> None:
     html, _ = read(result)
     assert html.count('class="bar"') >= 60
     assert "48 more columns" in html
+
+
+def test_three_hundred_columns_still_make_a_small_file() -> None:
+    names = tuple(f"sensor_{i:03d}" for i in range(300))
+    many = result("low", "Little leaks.", spread_over(names, 0.05), ESA)
+    assert len(render(many).encode()) < 400_000
 
 
 def test_an_exact_attack_is_said_to_be_exact() -> None:

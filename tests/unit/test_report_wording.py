@@ -72,7 +72,7 @@ def test_ranges_points_counts_and_times() -> None:
     m = Measurement(0.87, 0.84, 0.9, 10, "share", "records")
     assert wording.percent_range(m) == "84 % to 90 %"
     assert wording.number_range(m) == "0.84 to 0.9"
-    assert wording.percent_range(Measurement(1, 1, 1, 10, "share", "records")) == "100 %"
+    assert wording.percent_range(Measurement(1, 1, 1, 10, "share", "records")) == "100 % to 100 %"
     assert wording.points(0.053) == "+5.3 points"
     assert wording.points(-0.02) == "\N{MINUS SIGN}2.0 points"
     assert wording.points(0.0001) == "no difference"

@@ -68,6 +68,11 @@ class Bar:
     detail: str = ""
 
     @property
+    def spread(self) -> bool:
+        """Whether the interval says more than the value does."""
+        return self.interval != f"{self.text} to {self.text}"
+
+    @property
     def sentence(self) -> str:
         """Say the row in words, for readers who do not see the figure."""
         parts = [f"{self.label}: {self.text}, 95 % interval {self.interval}"]

@@ -49,13 +49,13 @@ def number(value: float) -> str:
 
 def percent(share: float, digits: int = 0) -> str:
     """Show a share in percent; close to 0 and 100 one more digit, so that neither is claimed falsely."""
-    if not math.isfinite(share):
+    value = 100.0 * share
+    if not math.isfinite(value):
         return UNKNOWN
     if abs(share) < 1e-9:
         return "0 %"
     if abs(share - 1.0) < 1e-9:
         return "100 %"
-    value = 100.0 * share
     if 0.0 < value < 1.0 or 99.0 < value < 100.0:
         digits = max(digits, 1)
         if value < 0.05:
@@ -67,8 +67,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 def percent_range(measured: Measurement, digits: int = 0) -> str:
     """Show the interval of a share: ``84 % to 90 %``."""
-    low, high = percent(measured.low, digits), percent(measured.high, digits)
-    return low if low == high else f"{low} to {high}"
+    return f"{percent(measured.low, digits)} to {percent(measured.high, digits)}"
 
 
 def number_range(measured: Measurement) -> str:
@@ -79,7 +78,7 @@ def number_range(measured: Measurement) -> str:
 
 def points(difference: float) -> str:
     """Show a difference of two shares in percentage points, with its sign."""
-    if not math.isfinite(difference):
+    if not math.isfinite(100.0 * difference):
         return UNKNOWN
     value = round(100.0 * difference, 1)
     return (
