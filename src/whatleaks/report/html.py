@@ -1,0 +1,83 @@
+"""One self-contained HTML file from an audit result: no script, no network, no font to fetch."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whatleaks.audit.result import AuditResult
+from whatleaks.errors import StoreError
+from whatleaks.report import wording
+from whatleaks.report.page import LEAKAGE, LEVELS, lay_out
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FIRST_COLUMNS = 12  # the others fold away on screen and are open in print
+
+
+def render(result: AuditResult) -> str:
+    """Return the whole report as HTML text; equal results give equal text."""
+    template = _environment().get_template("report.html")
+    return template.render(
+        page=lay_out(result),
+        r=result,
+        levels=list(LEVELS),
+        leakage_in_words=LEAKAGE,
+        first=_FIRST_COLUMNS,
+    )
+
+
+def write(result: AuditResult, path: str | Path) -> Path:
+    """Write the report in one step: a reader never meets half a file."""
+    target = Path(path)
+    data = render(result).encode("utf-8", errors="replace")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".report-", suffix=".part", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(name, 0o600 if result.samples else 0o644)
+            os.replace(name, target)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise StoreError(
+            f"the report cannot be written to {target}: {error.strerror or error}; "
+            "choose another place with --out"
+        ) from None
+    return target
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        num=wording.number,
+        pct=wording.percent,
+        pct_range=wording.percent_range,
+        num_range=wording.number_range,
+        points=wording.points,
+        duration=wording.duration,
+        moment=wording.moment,
+        clean=wording.printable,
+        plain=wording.plain_value,
+        listing=wording.listing,
+    )
+    environment.globals.update(count=wording.count)
+    return environment

@@ -1,0 +1,98 @@
+"""The audit in a terminal: a plain summary, and tables for the listing commands."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from whatleaks.audit.result import AuditResult
+from whatleaks.report.page import LEAKAGE, Bar, lay_out
+from whatleaks.report.wording import percent, percent_range, plain_value, printable, shorten
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_WIDTH = 79
+_COLUMNS = 10
+_NAME = 26
+_BAR = 20
+
+
+def summary(result: AuditResult) -> str:
+    """Return the audit in plain text, for a screen of 80 characters."""
+    page = lay_out(result)
+    head = result.headline
+    lines = [
+        f"What leaks: {printable(plain_value(result.table.get('name', 'table')))}",
+        "",
+        f"{printable(head.level).upper()}: leakage {percent(head.leakage.value)} "
+        f"(95 % interval {percent_range(head.leakage)})",
+        *_wrap(printable(head.sentence)),
+        "",
+        *_wrap(LEAKAGE),
+    ]
+    if page.worst is not None:
+        attack, threat = printable(page.worst.title), printable(head.threat)
+        lines += ["", f"Columns, worst first ({attack}, {threat}; | marks the limit)"]
+        lines += [_row(bar) for bar in page.columns[:_COLUMNS]]
+        if len(page.columns) > _COLUMNS:
+            lines.append(f"  and {len(page.columns) - _COLUMNS} more, in the report")
+    if page.overview:
+        lines += ["", "Threats, the worst attack of each, over all columns"]
+        lines += [_row(bar) for bar in page.overview]
+    lines += [
+        "",
+        *_wrap(
+            f"Accuracy: {percent(result.accuracy_alone.value, 1)} alone, "
+            f"{percent(result.accuracy.value, 1)} together ({page.gain}). {page.gain_sure}"
+        ),
+    ]
+    if page.verdicts:
+        lines += ["", "Defenses: leakage and accuracy, without -> with"]
+        for verdict in page.verdicts:
+            d = verdict.defense
+            name = shorten(printable(d.title), 40)
+            leak = f"{percent(d.leakage_before.value)} -> {percent(d.leakage.value)}"
+            right = f"{percent(d.accuracy_before.value, 1)} -> {percent(d.accuracy.value, 1)}"
+            lines.append(f"  {name:<40} {leak:<16} {right}")
+    if result.advice:
+        lines += ["", "What would help"]
+        for i, advice in enumerate(result.advice, 1):
+            lines += _wrap(printable(advice), f"  {i}. ", "     ")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a table for the terminal; cells are shown as they are, never read as markup."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(title=Text(printable(title)), box=box.SIMPLE_HEAD, title_justify="left")
+    for header in headers:
+        made.add_column(Text(printable(header)), overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(printable(str(cell))) for cell in row))
+    return made
+
+
+def print_tables(*tables: Table, file: TextIO | None = None, width: int | None = None) -> None:
+    """Print tables one under the other, to the screen or a file."""
+    from rich.console import Console
+
+    console = Console(file=file, width=width, highlight=False)
+    for made in tables:
+        console.print(made)
+
+
+def _row(bar: Bar) -> str:
+    name = shorten(printable(bar.label), _NAME)
+    cells = ["#" if i < round(bar.value * _BAR) else "." for i in range(_BAR)]
+    if bar.limit is not None:
+        cells[min(_BAR - 1, int(bar.limit * _BAR))] = "|"
+    return f"  {name:<{_NAME}} {''.join(cells)} {bar.text:>6} ({bar.interval})"
+
+
+def _wrap(text: str, first: str = "", then: str = "") -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=then)

@@ -1,0 +1,155 @@
+"""Numbers and names as people read them: rounded, with their interval, never NaN."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from whatleaks.metrics.measurement import Measurement
+
+EXACT = 1e-12  # below this a number is rounding noise of double precision
+UNKNOWN = "not known"
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+
+
+def number(value: float) -> str:
+    """Round to three digits; rounding noise is shown as an exact zero with its size."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    size = abs(value)
+    if size == 0.0:
+        return "0"
+    if size < EXACT:
+        return f"0 (exact to 1e{round(math.log10(size))})"
+    if size < 1e-4 or size >= 1e6:
+        digits, exponent = f"{value:.1e}".split("e")
+        return f"{digits.removesuffix('.0')}e{int(exponent)}"
+    if size >= 999.5:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Show a share in percent; close to 0 and 100 one more digit, so that neither is claimed falsely."""
+    value = 100.0 * share
+    if not math.isfinite(value):
+        return UNKNOWN
+    if abs(share) < 1e-9:
+        return "0 %"
+    if abs(share - 1.0) < 1e-9:
+        return "100 %"
+    if 0.0 < value < 1.0 or 99.0 < value < 100.0:
+        digits = max(digits, 1)
+        if value < 0.05:
+            return "under 0.1 %"
+        if value >= 99.95:
+            return "over 99.9 %"
+    return f"{value:.{digits}f} %"
+
+
+def percent_range(measured: Measurement, digits: int = 0) -> str:
+    """Show the interval of a share: ``84 % to 90 %``."""
+    return f"{percent(measured.low, digits)} to {percent(measured.high, digits)}"
+
+
+def number_range(measured: Measurement) -> str:
+    """Show the interval of a number: ``0.011 to 0.013``."""
+    low, high = number(measured.low), number(measured.high)
+    return low if low == high else f"{low} to {high}"
+
+
+def points(difference: float) -> str:
+    """Show a difference of two shares in percentage points, with its sign."""
+    if not math.isfinite(100.0 * difference):
+        return UNKNOWN
+    value = round(100.0 * difference, 1)
+    return (
+        "no difference" if value == 0.0 else f"{value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+    )
+
+
+def count(amount: int, one: str, many: str = "") -> str:
+    """Show a count with its noun: ``1 column``, ``1,200 records``."""
+    return f"{amount:,} {one if amount == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Show a time span in the unit people would use."""
+    if not math.isfinite(seconds) or seconds < 0.0:
+        return UNKNOWN
+    if seconds < 1.0:
+        return "under 1 second"
+    if seconds < 90.0:
+        return count(round(seconds), "second")
+    if seconds < 5400.0:
+        return count(round(seconds / 60.0), "minute")
+    return f"{seconds / 3600.0:.1f} hours"
+
+
+def moment(text: str) -> str:
+    """Show an ISO time stamp as a date; anything else stays as it is."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = f" {when.tzname()}" if when.tzinfo is not None else ""
+    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}, {when:%H:%M}{zone}"
+
+
+def printable(text: str) -> str:
+    """Replace control and direction characters: a column's name must not steer a screen."""
+    return "".join("\N{REPLACEMENT CHARACTER}" if _steers(c) else c for c in text)
+
+
+def _steers(character: str) -> bool:
+    """Tell control characters from letters; joiners, which some scripts need, may stay."""
+    return character in _DIRECTIONS or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut a name to a width, with an ellipsis where something is missing."""
+    return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def plain_value(value: Any) -> str:
+    """Show a setting on one line."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(_finite(value), ensure_ascii=False, default=str, sort_keys=True)
+
+
+def listing(tree: Any) -> str:
+    """Show a tree of settings as indented JSON, without NaN or control characters."""
+    text = json.dumps(_finite(tree), ensure_ascii=False, default=str, sort_keys=True, indent=2)
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _finite(tree: Any) -> Any:
+    """Replace floats that JSON cannot hold."""
+    if isinstance(tree, float) and not math.isfinite(tree):
+        return UNKNOWN
+    if isinstance(tree, Mapping):
+        return {str(key): _finite(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_finite(value) for value in tree]
+    if isinstance(tree, set | frozenset):
+        return sorted(str(value) for value in tree)
+    return tree

@@ -1,0 +1,96 @@
+"""Numbers as people read them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.report import wording
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (0.01234, "0.0123"),
+        (0.5, "0.5"),
+        (12.345, "12.3"),
+        (1234.5, "1,234"),
+        (999.7, "1,000"),
+        (1.2e-15, "0 (exact to 1e-15)"),
+        (3.44e-7, "3.4e-7"),
+        (2e9, "2e9"),
+        (math.nan, "not known"),
+        (math.inf, "not known"),
+    ],
+)
+def test_number(value: float, text: str) -> None:
+    assert wording.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [
+        (0.87, 0, "87 %"),
+        (0.9649, 1, "96.5 %"),
+        (1.0, 0, "100 %"),
+        (1 - 1e-12, 0, "100 %"),
+        (0.9999, 0, "over 99.9 %"),
+        (0.9951, 0, "99.5 %"),
+        (0.0, 0, "0 %"),
+        (0.0002, 0, "under 0.1 %"),
+        (0.004, 0, "0.4 %"),
+        (math.nan, 0, "not known"),
+    ],
+)
+def test_percent(share: float, digits: int, text: str) -> None:
+    assert wording.percent(share, digits) == text
+
+
+@given(st.floats(min_value=1e-6, max_value=1 - 1e-6))
+def test_percent_never_claims_nothing_or_everything_falsely(share: float) -> None:
+    assert wording.percent(share) not in ("0 %", "100 %", "0.0 %", "100.0 %")
+
+
+@given(st.floats(min_value=1e-12, max_value=1e12))
+def test_number_stays_within_a_twentieth(value: float) -> None:
+    shown = float(wording.number(value).replace(",", ""))
+    assert shown == pytest.approx(value, rel=0.05)
+
+
+@given(st.floats())
+def test_no_float_is_shown_as_nan(value: float) -> None:
+    for text in (wording.number(value), wording.percent(value), wording.points(value)):
+        assert "nan" not in text
+        assert "inf" not in text
+
+
+def test_ranges_points_counts_and_times() -> None:
+    m = Measurement(0.87, 0.84, 0.9, 10, "share", "records")
+    assert wording.percent_range(m) == "84 % to 90 %"
+    assert wording.number_range(m) == "0.84 to 0.9"
+    assert wording.percent_range(Measurement(1, 1, 1, 10, "share", "records")) == "100 % to 100 %"
+    assert wording.points(0.053) == "+5.3 points"
+    assert wording.points(-0.02) == "\N{MINUS SIGN}2.0 points"
+    assert wording.points(0.0001) == "no difference"
+    assert wording.count(1, "column") == "1 column"
+    assert wording.count(1200, "record") == "1,200 records"
+    assert wording.duration(0.2) == "under 1 second"
+    assert wording.duration(42) == "42 seconds"
+    assert wording.duration(600) == "10 minutes"
+    assert wording.moment("2025-01-15T10:30:00Z") == "15 January 2025, 10:30 UTC"
+    assert wording.moment("long ago") == "long ago"
+
+
+def test_printable_disarms_control_and_direction_characters() -> None:
+    assert "\x1b" not in wording.printable("\x1b[31mred")
+    assert "\u202e" not in wording.printable("a\u202eb")
+    for name in ("Größe 年龄", "می\u200cخواهم"):
+        assert wording.printable(name) == name
+
+
+def test_listing_holds_no_nan() -> None:
+    assert "NaN" not in wording.listing({"a": [math.nan, (math.inf,)]})
