@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from whatleaks.audit.result import (
+from whatleaks.auditor.result import (
     AuditResult,
     ColumnCard,
     ColumnFinding,
@@ -72,6 +72,7 @@ def finding(
             column,
             error(max(variance * (1 - leak), 1.2e-15) if floor is None else floor),
             share(leak, 0.0 if leak in (0.0, 1.0) else 0.03),
+            share(leak, 0.0 if leak in (0.0, 1.0) else 0.03),
         )
         for column, leak in leaks.items()
     )
@@ -87,6 +88,7 @@ def finding(
         paper=paper,
         error=total,
         leakage=share(mean, 0.0 if mean in (0.0, 1.0) else 0.02),
+        recovered=share(mean, 0.0 if mean in (0.0, 1.0) else 0.02),
         columns=columns,
         over_seeds=over if seeds > 1 else None,
         alternatives=alternatives,

@@ -19,7 +19,7 @@ from sample_audit import (
     wide_case,
 )
 
-from whatleaks.audit.result import AuditResult
+from whatleaks.auditor.result import AuditResult
 from whatleaks.errors import StoreError
 from whatleaks.report.html import render, write
 from whatleaks.report.page import lay_out, worst_of

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whatleaks.audit.result import AuditResult
+from whatleaks.auditor.result import AuditResult
 from whatleaks.errors import StoreError
 from whatleaks.report import wording
 from whatleaks.report.page import LEAKAGE, LEVELS, lay_out

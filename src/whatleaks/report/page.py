@@ -10,7 +10,7 @@ import math
 import shlex
 from dataclasses import dataclass, replace
 
-from whatleaks.audit.result import (
+from whatleaks.auditor.result import (
     AuditResult,
     ColumnFinding,
     DefenseFinding,

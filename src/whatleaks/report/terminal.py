@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from whatleaks.audit.result import AuditResult
+from whatleaks.auditor.result import AuditResult
 from whatleaks.report.page import LEAKAGE, Bar, lay_out
 from whatleaks.report.wording import percent, percent_range, plain_value, printable, shorten
 
