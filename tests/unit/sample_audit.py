@@ -206,7 +206,7 @@ def defense(
     after = before.value * keeps
     return DefenseFinding(
         name, title, acts_on, "white-box", "Equality solving",
-        before, share(after), accuracy(0.965), accuracy(with_it),
+        before, share(after), share(min(1.0, after + 0.1)), accuracy(0.965), accuracy(with_it),
     )  # fmt: skip
 
 

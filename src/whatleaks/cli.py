@@ -1,0 +1,276 @@
+"""The command line: parse, call, print. Heavy libraries load only in the command that needs them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from whatleaks import __version__
+from whatleaks.errors import UsageError, WhatleaksError
+
+app = typer.Typer(
+    help="What can my partners learn about my columns, and what stops them?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+data_app = typer.Typer(help="Find and fetch the public data sets.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+
+DataHome = Annotated[
+    Path | None, typer.Option("--data-home", help="Folder with the public data sets.")
+]
+
+
+def main() -> None:
+    """Run the command line: errors of use in one line and exit code 2, never a traceback."""
+    try:
+        app(standalone_mode=False)
+    except WhatleaksError as error:
+        print(f"whatleaks: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except typer.Exit as leave:
+        sys.exit(leave.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        print("whatleaks: interrupted. Run the same command again to resume.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        # Click's own usage errors carry a message for the user; anything else is our bug.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        print(f"whatleaks: {message()} Try --help.", file=sys.stderr)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+) -> None:
+    if version:
+        print(f"whatleaks {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def audit(
+    table: Annotated[str, typer.Argument(help="A CSV or Parquet file, or the name of a data set.")],
+    label: Annotated[str | None, typer.Option(help="The column to predict; the active party's.")] = None,
+    passive: Annotated[
+        str | None, typer.Option(help="Comma-separated columns that the passive party holds.")
+    ] = None,
+    passive_file: Annotated[
+        Path | None, typer.Option(help="The passive party's own file, joined by --id.")
+    ] = None,
+    id: Annotated[str | None, typer.Option("--id", help="The column that joins the two files.")] = None,
+    inner: Annotated[bool, typer.Option("--inner", help="Keep only ids that both files have.")] = False,
+    model: Annotated[str, typer.Option(help="lr or network.")] = "lr",
+    threat: Annotated[
+        str | None, typer.Option(help="Comma-separated threats; `whatleaks threats` lists them.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How often to repeat with another split and training.")] = 3,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    targets: Annotated[int, typer.Option(help="How many records to attack per seed, at most.")] = 300,
+    out: Annotated[Path, typer.Option(help="Folder for report.html and audit.json.")] = Path("audit-report"),
+    missing: Annotated[str, typer.Option(help="refuse, median or drop-rows.")] = "refuse",
+    categories: Annotated[str, typer.Option(help="ordinal, one-hot or target-mean.")] = "ordinal",
+    scale: Annotated[str, typer.Option(help="Fit the [0,1] scale on: training or all rows.")] = "training",
+    drop: Annotated[str | None, typer.Option(help="Comma-separated columns to leave out.")] = None,
+    drop_constant: Annotated[bool, typer.Option("--drop-constant", help="Leave constant columns out.")] = False,
+    encode_text: Annotated[bool, typer.Option("--encode-text", help="Treat free text as categories.")] = False,
+    bins: Annotated[int | None, typer.Option(help="Cut a numeric label into this many classes.")] = None,
+    inversion_steps: Annotated[int, typer.Option(help="Steps of gradient inversion.")] = 3000,
+    no_defenses: Annotated[bool, typer.Option("--no-defenses", help="Do not try any defense.")] = False,
+    isolated: Annotated[
+        bool, typer.Option("--isolated", help="Run every attack in a fresh process in an empty folder.")
+    ] = False,
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Put a few true values beside their guesses into the report.")
+    ] = False,
+    fail_above: Annotated[
+        float | None, typer.Option(help="Leave with exit code 1 if the leakage exceeds this (0 to 1).")
+    ] = None,
+    data_home: DataHome = None,
+) -> None:
+    """Audit a table: train a federation on it, attack it, write DIR/report.html and DIR/audit.json."""
+    if fail_above is not None and not 0.0 <= fail_above <= 1.0:
+        raise UsageError(f"--fail-above must lie between 0 and 1, got {fail_above}")
+    check_writable(out)
+    source = open_table(table, label, passive, passive_file, id, inner, data_home)
+    from whatleaks.report.audit_report import audit as run
+    from whatleaks.report.progress import progress_bar
+
+    with progress_bar() as tell:
+        report = run(
+            source.frame,
+            source.label,
+            source.passive,
+            name=source.name,
+            out=out,
+            progress=tell,
+            notes=source.notes,
+            model=model,
+            threats=words(threat),
+            seeds=seeds,
+            seed=seed,
+            targets=targets,
+            missing=missing,
+            categories=categories,
+            scale_on=scale,
+            drop=words(drop),
+            drop_constant=drop_constant,
+            encode_text=encode_text,
+            bins=bins,
+            inversion_steps=inversion_steps,
+            defenses=not no_defenses,
+            isolated=isolated,
+            show_values=show_values,
+        )
+    page = report.to_html(out / "report.html")
+    report.to_json(out / "audit.json")
+    print(report.summary())
+    print(f"Report: {page.resolve()}")
+    leak = report.result.headline.leakage.value
+    if fail_above is not None and leak > fail_above:
+        print(f"whatleaks: leakage {leak:.3f} exceeds --fail-above {fail_above}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@app.command()
+def attacks() -> None:
+    """List the attacks, their papers and what each needs to see."""
+    from whatleaks.attacks.registry import ATTACKS
+
+    show(
+        "Attacks",
+        ("name", "paper", "threat", "model", "needs to see"),
+        [(c.name, c.paper, ", ".join(c.threats), ", ".join(c.models), c.needs) for c in ATTACKS],
+    )
+
+
+@app.command()
+def defenses() -> None:
+    """List the defenses, their papers and what each needs."""
+    from whatleaks.defenses.registry import DEFENSES
+
+    show(
+        "Defenses",
+        ("name", "what it does", "paper", "acts on", "needs"),
+        [(c.name, c.title, c.paper, c.acts_on, c.needs) for c in DEFENSES],
+    )
+
+
+@app.command()
+def detectors() -> None:
+    """List the detectors, their papers and what each is granted."""
+    from whatleaks.detectors.registry import DETECTORS
+
+    show(
+        "Detectors",
+        ("name", "what it does", "paper", "is granted"),
+        [(c.name, c.title, c.paper, c.granted) for c in DETECTORS],
+    )
+
+
+@app.command()
+def threats() -> None:
+    """List the threat models in plain words."""
+    from whatleaks.threat.registry import THREATS
+
+    show("Threat models", ("name", "in words"), [(t.name, repr(t)) for t in THREATS.values()])
+
+
+@app.command()
+def datasets() -> None:
+    """List the data sets, their sizes, licences and whether they are at hand."""
+    list_datasets(None)
+
+
+@data_app.command("list")
+def data_list(data_home: DataHome = None) -> None:
+    """List the data sets and whether they are at hand."""
+    list_datasets(data_home)
+
+
+@data_app.command("fetch")
+def data_fetch(
+    name: Annotated[str, typer.Argument(help="The data set's name.")], data_home: DataHome = None
+) -> None:
+    """Download a data set, or find it where it already is."""
+    from whatleaks.data.fetching import fetch
+
+    for path in fetch(name, data_home):
+        print(path)
+
+
+def list_datasets(data_home: Path | None) -> None:
+    """Print the table of data sets."""
+    from whatleaks.data.location import at_hand
+    from whatleaks.data.registry import CARDS
+
+    show(
+        "Data sets",
+        ("name", "official name", "rows x columns", "task", "licence", "at hand"),
+        [
+            (
+                c.name,
+                c.official_name,
+                f"{c.rows:,} x {c.features}",
+                c.task,
+                c.licence,
+                "yes" if at_hand(c, data_home) else "no",
+            )
+            for c in CARDS
+        ],
+    )
+
+
+def words(text: str | None) -> tuple[str, ...]:
+    """Split a comma-separated flag."""
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+def show(title: str, headers: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    """Print a table."""
+    from whatleaks.report.terminal import print_tables, table
+
+    print_tables(table(title, headers, rows))
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse an output folder that cannot be written before any work is done."""
+    import os
+
+    at = folder
+    while not at.exists() and at != at.parent:
+        at = at.parent
+    if not at.is_dir() or not os.access(at, os.W_OK):
+        raise UsageError(f"--out: cannot write to {folder}: choose another folder")
+
+
+def open_table(
+    table: str,
+    label: str | None,
+    passive: str | None,
+    passive_file: Path | None,
+    id_column: str | None,
+    inner: bool,
+    data_home: Path | None,
+) -> Any:
+    """Find the table that the flags describe, and who holds which column."""
+    from whatleaks.data.sources import open_source
+
+    return open_source(
+        table, label, words(passive) or None, passive_file, id_column, inner, data_home
+    )
+
+
+if __name__ == "__main__":
+    main()
