@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -27,5 +28,5 @@ def refuse_repeated(where: str, names: Iterable[str]) -> None:
 
 
 def shell(name: str) -> str:
-    """Quote a column name that holds blanks, to be typed after a flag."""
-    return f"'{name}'" if " " in name else name
+    """Return a column name as it can be typed after a flag: quoted unless it is one plain word."""
+    return name if re.fullmatch(r"[\w.=-]+", name) else repr(name)

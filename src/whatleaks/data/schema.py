@@ -141,7 +141,7 @@ def _numeric(name: str, numbers: Floats, dated: bool) -> Column:
     if bool((np.floor(ordered) != ordered).any()):
         return Column(name, "number", distinct, missing)
     unique = distinct == numbers.size and distinct >= _ID_ROWS
-    running = ordered[-1] - ordered[0] == distinct - 1
+    running = ordered[-1] == ordered[0] + (distinct - 1)
     kind = "id" if unique and (running or _named_id(name)) else "integer"
     return Column(name, kind, distinct, missing)
 

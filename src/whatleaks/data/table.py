@@ -61,9 +61,9 @@ def from_frame(frame: Any) -> pd.DataFrame:
     """Take a pandas or polars frame: a copy with column names as words and rows renumbered."""
     import pandas as pd
 
-    if type(frame).__module__.split(".")[0] == "polars" and hasattr(frame, "columns"):
-        frame = frame.collect() if hasattr(frame, "collect") else frame
-        frame = frame.to_pandas()
+    kind = type(frame)
+    if kind.__module__.split(".")[0] == "polars" and kind.__name__ in ("DataFrame", "LazyFrame"):
+        frame = frame.lazy().collect().to_pandas()
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"a {type(frame).__name__} is no table: give a pandas or polars frame.")
     table: pd.DataFrame = frame.reset_index(drop=True).copy()
@@ -166,30 +166,36 @@ def _csv(path: Path, raw: bytes) -> pd.DataFrame:
             f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8."
         ) from None
     separator = sniff(raw[:_SAMPLE].decode("utf-8", errors="ignore"), whole=len(raw) <= _SAMPLE)
-    try:
-        table = arrow.read_csv(
-            pyarrow.BufferReader(raw),
-            parse_options=arrow.ParseOptions(
-                delimiter=separator, newlines_in_values=_quoted_newline(raw)
-            ),
-            convert_options=arrow.ConvertOptions(
-                null_values=_MISSING, strings_can_be_null=True, quoted_strings_can_be_null=True
-            ),
+    parse = arrow.ParseOptions(delimiter=separator, newlines_in_values=_quoted_newline(raw))
+    convert = arrow.ConvertOptions(
+        null_values=_MISSING, strings_can_be_null=True, quoted_strings_can_be_null=True
+    )
+
+    def attempt(threads: bool) -> Any:
+        return arrow.read_csv(
+            pyarrow.BufferReader(raw), arrow.ReadOptions(use_threads=threads), parse, convert
         )
-    except pyarrow.ArrowInvalid as error:
-        # The library's own message quotes the row: a table's values stay out of our messages.
-        ragged = _RAGGED.search(str(error))
-        if ragged:
-            row, expected, got = ragged.groups()
-            where = f"row {row}" if row else "a row"
-            raise TableError(
-                f"{path} is not a table: {where} has {got} cells, the header has {expected} "
-                f"(separator {separator!r})."
-            ) from None
-        raise TableError(
-            f"{path} cannot be read as a table with separator {separator!r}."
-        ) from None
+
+    try:
+        table = attempt(threads=True)
+    except pyarrow.ArrowInvalid:
+        try:
+            table = attempt(threads=False)  # slower, but it counts the rows
+        except pyarrow.ArrowInvalid as error:
+            raise TableError(_why_no_table(path, separator, str(error))) from None
     return _to_pandas(path, table)
+
+
+def _why_no_table(path: Path, separator: str, reason: str) -> str:
+    """Say which row is ragged; the reader's own message would quote the row's values."""
+    ragged = _RAGGED.search(reason)
+    if not ragged:
+        return f"{path} cannot be read as a table with separator {separator!r}."
+    row, expected, got = ragged.groups()
+    return (
+        f"{path} is not a table: {f'row {row}' if row else 'a row'} has {got} cells, "
+        f"the header has {expected} (separator {separator!r})."
+    )
 
 
 def sniff(sample: str, *, whole: bool = True) -> str:
