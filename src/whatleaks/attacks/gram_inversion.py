@@ -107,8 +107,8 @@ class GramInversion:
         central = [float(np.square(p - 0.5).mean()) for p in places]
         allowed = [i for i, miss in enumerate(outside) if miss <= self.slack]
         # If the ranges allow no table they are wrong, and decide nothing.
-        open_ = sorted(allowed or range(len(tables)), key=lambda i: central[i])
-        first, *others = (sealed(tables[i]) for i in open_)
+        fitting = sorted(allowed or range(len(tables)), key=lambda i: central[i])
+        first, *others = (sealed(tables[i]) for i in fitting)
         return ValueGuess(first, tuple(others))
 
 
@@ -141,8 +141,7 @@ def final_weights(view: EncryptedLinearView) -> Floats:
             f"{len(records)} queries of rank {rank} cannot determine {view.unknown} weights: "
             f"ask about {view.unknown} independent records"
         )
-    weights: Floats = np.linalg.lstsq(records, answers, rcond=None)[0]
-    return weights
+    return np.asarray(np.linalg.lstsq(records, answers, rcond=None)[0], dtype=np.float64)
 
 
 def candidates(factor: Floats, final: Floats, view: EncryptedLinearView) -> tuple[Floats, ...]:

@@ -7,7 +7,10 @@ float encoder would scale a factor once more and stop at steps of 1e-6.)
 
 from __future__ import annotations
 
+import functools
+import os
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -72,12 +75,16 @@ class HeuCiphers:
         from heu import phe
 
         if len(data) != self._frame(count):
-            raise CryptoError(f"{count} ciphertexts have {self._frame(count)} bytes, not {len(data)}")
+            raise CryptoError(
+                f"{count} ciphertexts have {self._frame(count)} bytes, not {len(data)}"
+            )
         (length,) = _LENGTH.unpack_from(data)
         try:
             vector = self._load(data[_LENGTH.size : _LENGTH.size + length])
         except (phe.PheRuntimeError, RuntimeError):
-            raise CryptoError("an encrypted vector is damaged: the library cannot read it") from None
+            raise CryptoError(
+                "an encrypted vector is damaged: the library cannot read it"
+            ) from None
         if tuple(vector.shape) != (count, 1):
             raise CryptoError(f"an encrypted vector does not hold {count} numbers")
         return vector
@@ -89,11 +96,32 @@ class HeuCiphers:
         return self._array(np.ascontiguousarray(integers), self._encoder)
 
 
+@functools.cache
+def _start_threads() -> None:
+    """Make the library start its threads now, with what it prints about them on stderr.
+
+    It writes a line to the standard output at its first vector, and has no setting for it.
+    """
+    from heu import numpy as heu_numpy
+
+    kit = heu_numpy.setup("mock", 256)
+    ones = kit.array(np.full((64, 1), 1, dtype=object), kit.bigint_encoder())
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        kit.encryptor().encrypt(ones)
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def generate(scheme: str, bits: int) -> tuple[HeuCiphers, Callable[[Any], BigInts]]:
     """Make a key pair: the public part, and the function that decrypts."""
     from heu import numpy as heu_numpy
     from heu import phe
 
+    _start_threads()
     try:
         kit = heu_numpy.setup(_SCHEMAS[scheme], bits)
     except phe.PheRuntimeError:

@@ -347,7 +347,12 @@ def gradient_error(x: Floats, d: Floats, numbers: FixedPoint) -> Floats:
 
 
 def _loss(
-    x_active: Floats, w_active: Floats, x_passive: Floats, w_passive: Floats, y: Floats, alpha: float
+    x_active: Floats,
+    w_active: Floats,
+    x_passive: Floats,
+    w_passive: Floats,
+    y: Floats,
+    alpha: float,
 ) -> float:
     """Return the loss of section 2.1 over all records; the experimenter's, no party's."""
     d = x_active @ w_active + x_passive @ w_passive - y

@@ -23,8 +23,7 @@ def residuals(own: Floats, gradients: Floats, weights: Floats, alpha: float) -> 
     this is their projection on the own columns, the most that the gradients say.
     """
     right = (gradients - alpha * weights).T
-    solution: Floats = np.linalg.lstsq(own.T, right, rcond=None)[0]
-    return solution
+    return np.asarray(np.linalg.lstsq(own.T, right, rcond=None)[0], dtype=np.float64)
 
 
 def partner_outputs(
