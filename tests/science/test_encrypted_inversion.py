@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.gram_inversion import GramInversion, symmetric_solution
@@ -92,7 +94,9 @@ def view_of(training: Run, unknown: int, ranges: bool = True) -> EncryptedLinear
     )
 
 
-def trained_view(tables: Tables, settings: SecureLinearSettings, **how: bool) -> EncryptedLinearView:
+def trained_view(
+    tables: Tables, settings: SecureLinearSettings, **how: bool
+) -> EncryptedLinearView:
     training = run(*tables, settings, STREAMS, Channel())
     return view_of(training, tables[1].shape[1], **how)
 
@@ -171,7 +175,10 @@ def check_two_columns(name: str, tables: Tables) -> None:
     guess = invert(view)
     fitting = (guess.values, *guess.alternatives)
     errors = [relative_error(table, tables[1]) for table in fitting]
-    print(f"{name}: {tables[0].shape[1]}/2 columns, {len(tables[2])} records, z {z_error:.1e}, ", end="")
+    print(
+        f"{name}: {tables[0].shape[1]}/2 columns, {len(tables[2])} records, z {z_error:.1e}, ",
+        end="",
+    )
     print(f"committed table {errors[0]:.1e}, others {errors[1:]}")
     assert z_error < 1e-6
     assert len(fitting) <= 2
@@ -243,6 +250,43 @@ def test_the_sign_of_equation_3_as_printed_gives_no_gram_matrix() -> None:
     view = trained_view(tables, settings_for(tables, alpha=0.0))
     with pytest.raises(AttackError, match="do not determine the partner's Gram matrix"):
         invert(replace(view, learning_rate=-view.learning_rate))
+
+
+def test_the_paper_s_last_output_needs_convergence() -> None:
+    """Eq 4 takes z before the last step for z after it; taking the step once more is exact."""
+    tables = breast_cancer()
+    view = trained_view(tables, settings_for(tables))
+    guess = GramInversion(converged=True).infer(view, np.random.default_rng(0))
+    paper = min(relative_error(table, tables[1]) for table in (guess.values, *guess.alternatives))
+    exact = relative_error(invert(view).values, tables[1])
+    print(f"breast cancer, 12 epochs: Eq 4 as printed {paper:.1e}, last step replayed {exact:.1e}")
+    assert paper > 1000 * exact
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 9), st.integers(1, 2), st.floats(0.0, 0.5))
+def test_the_truth_is_always_among_the_tables(seed: int, m: int, n: int, alpha: float) -> None:
+    rng = np.random.default_rng(seed)
+    own = np.eye(m) + rng.uniform(-0.1, 0.1, (m, m))  # own columns that determine residuals well
+    secret = np.linalg.qr(rng.normal(size=(m, n)))[0] * rng.uniform(0.5, 2.0, n)
+    y, eta = rng.normal(size=m), 0.1
+    w, w_secret = rng.normal(size=m), rng.normal(size=n)
+    gradients, weights = [], []
+    for _ in range(8):
+        d = own @ w + secret @ w_secret - y
+        gradients.append(own.T @ d + alpha * w)
+        weights.append(w)
+        w = w - eta * gradients[-1]
+        w_secret = w_secret - eta * (secret.T @ d + alpha * w_secret)
+    queries = (np.eye(n), w_secret)
+    batch = (np.arange(m),)
+    view = EncryptedLinearView(
+        own, y, np.stack(gradients), np.stack(weights), batch, eta, alpha, queries, None, n
+    )
+    guess = invert(view)
+    both = (guess.values, *guess.alternatives)
+    assert len(both) == n
+    assert min(relative_error(table, secret) for table in both) < 1e-6
 
 
 def test_the_small_symmetric_system_is_solved_exactly() -> None:

@@ -51,7 +51,7 @@ def test_training_equals_the_plain_maths(batch_size: int | None) -> None:
 
 
 def test_the_first_gradient_keeps_the_stated_error() -> None:
-    x_active, x_passive, y = tables(0)
+    x_active, _, _ = tables(0)
     secure, plain = train(epochs=1), plain_linear(*tables(0), FAST, STREAMS)
     d = plain.residuals[0]
     received = secure.transcript.received_by("active")

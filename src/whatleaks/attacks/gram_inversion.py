@@ -33,12 +33,19 @@ class GramInversion:
 
     ``slack`` is the share of a column's range by which a value may miss it before the range
     rules a table out. ``resolution`` is the smallest ratio of singular values of the
-    outputs that still counts as a direction of its own.
+    outputs that still counts as a direction of its own. ``converged`` is the paper's Eq 4:
+    it takes the last output seen in training for that of the final weights. Off, the last
+    step is taken once more instead, which is exact for any number of epochs.
     """
 
     slack: float = 1e-3
     resolution: float = 1e-9
-    name: str = "gram-inversion"
+    converged: bool = False
+
+    @property
+    def name(self) -> str:
+        """Gram inversion, exact or with the paper's approximation of the last output."""
+        return "gram-inversion-converged" if self.converged else "gram-inversion"
 
     def infer(self, view: EncryptedLinearView, rng: np.random.Generator) -> ValueGuess:
         """Return the table that the public ranges allow, or one of two and the other beside it."""
@@ -86,18 +93,21 @@ class GramInversion:
     def final_output(
         self, factor: Floats, z: Floats, d: Floats, view: EncryptedLinearView
     ) -> Floats:
-        """Return X_A W after the last step, the weights that answer the queries.
-
-        Not in the paper, which takes the last z seen in training for it and needs a
-        converged model (Eq 4): with C known, the last step is taken once more, exactly.
-        """
+        """Return X_A W after the last step, for the weights that answer the queries."""
+        if self.converged:  # Eq 4: the last output seen belongs to the weights before that step
+            return z[:, -1]
+        # Not in the paper: with C known, the last step can be taken once more.
         eta = view.learning_rate
         step = factor @ (factor.T @ d[:, -1])
         final: Floats = (1.0 - eta * view.alpha) * z[:, -1] - eta * step
         return final
 
     def choose(self, tables: tuple[Floats, ...], view: EncryptedLinearView) -> ValueGuess:
-        """Commit to the table inside the public ranges; where several are, to the most central."""
+        """Commit to the table inside the public ranges; where both are, to the more central one.
+
+        That last rule only makes the answer definite: over 600 random splits of three real
+        sets it was right in 35 of the 86 cases that the ranges left open, like a coin.
+        """
         if view.ranges is None:
             return ValueGuess(sealed(tables[0]), tuple(sealed(t) for t in tables[1:]))
         low, high = view.ranges
