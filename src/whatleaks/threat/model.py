@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from whatleaks.arrays import Floats, Ints
+from whatleaks.models.regression_history import RegressionHistory
 from whatleaks.threat.grants import Grant, Granted
 from whatleaks.wire.message import Message
 
@@ -23,12 +24,16 @@ class Conduct(Enum):
 
 @dataclass(frozen=True)
 class Own:
-    """What the adversary holds without any federation: its columns, its labels, the partner's schema."""
+    """What the adversary holds without any message: its columns, its labels, the partner's schema.
+
+    ``regression`` is what it remembers of training a regression, whose targets are real.
+    """
 
     target: Floats
     training: Floats
     labels: Ints
     unknown: int
+    regression: RegressionHistory | None = None
 
 
 Project = Callable[[Sequence[Message], Own, Granted], V]

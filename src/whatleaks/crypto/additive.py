@@ -1,0 +1,214 @@
+"""Additively homomorphic encryption of real vectors: add, and multiply by plain matrices.
+
+A backend (``IntegerCiphers``) knows one cryptosystem and works on integers. ``PublicKey``
+adds what every backend needs: fixed point, its scale, and a worst-case size that refuses
+an operation before a result could wrap around. Scale and size follow from the operations
+alone, never from a value, so what is written beside a ciphertext tells nothing.
+
+A ciphertext has one way out, ``outgoing``, which re-randomises it: the bytes that a party
+sends do not show which ciphertexts it computed them from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Protocol
+
+from whatleaks.arrays import Floats, sealed
+from whatleaks.crypto.fixed_point import BigInts, FixedPoint
+from whatleaks.errors import CryptoError
+
+_HEADER = struct.Struct("<8sHHI")  # key, fraction, bits, count
+
+
+class IntegerCiphers(Protocol):
+    """One cryptosystem under one public key, on vectors of integers.
+
+    The ciphertext vector is the backend's own object; nobody else looks into it.
+    """
+
+    @property
+    def scheme(self) -> str:
+        """The cryptosystem's name, as it stands on the wire."""
+        ...
+
+    @property
+    def key_bytes(self) -> bytes:
+        """The public key, from which ``fingerprint`` follows."""
+        ...
+
+    @property
+    def plaintext_bits(self) -> int:
+        """Integers of this many bits, positive or negative, decrypt to themselves."""
+        ...
+
+    def encrypt(self, integers: BigInts) -> Any:
+        """Encrypt a vector with fresh randomness."""
+        ...
+
+    def add(self, left: Any, right: Any) -> Any:
+        """Add two vectors."""
+        ...
+
+    def add_plain(self, vector: Any, integers: BigInts) -> Any:
+        """Add plain integers."""
+        ...
+
+    def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
+        """Multiply a plain matrix by a vector."""
+        ...
+
+    def rerandomise(self, vector: Any) -> Any:
+        """Give the same plain vector new randomness."""
+        ...
+
+    def to_bytes(self, vector: Any) -> bytes:
+        """Write a vector; the length depends on the key and the number of elements only."""
+        ...
+
+    def from_bytes(self, data: bytes, count: int) -> Any:
+        """Read a vector of ``count`` elements."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Encrypted:
+    """An encrypted vector with the public facts about it: key, length, scale, worst-case size."""
+
+    key: bytes = field(repr=False)
+    count: int
+    fraction: int
+    bits: int
+    vector: Any = field(repr=False)
+
+
+class PublicKey:
+    """Encrypts, and computes on what is encrypted; cannot decrypt."""
+
+    def __init__(self, ciphers: IntegerCiphers, numbers: FixedPoint) -> None:
+        self._ciphers = ciphers
+        self.numbers = numbers
+        self.fingerprint = hashlib.sha256(ciphers.key_bytes).digest()[:8]
+
+    @property
+    def scheme(self) -> str:
+        """The cryptosystem's name, as it stands on the wire."""
+        return self._ciphers.scheme
+
+    def __repr__(self) -> str:
+        """Name the scheme and the key."""
+        return f"PublicKey({self.scheme}, {self.fingerprint.hex()})"
+
+    def encrypt(self, values: Floats) -> Encrypted:
+        """Encrypt a vector of real numbers."""
+        vector = self._ciphers.encrypt(self.numbers.encode(_flat(values)))
+        return self._made(vector, len(values), self.numbers.fraction, self.numbers.bits)
+
+    def add(self, left: Encrypted, right: Encrypted) -> Encrypted:
+        """Add two encrypted vectors of one scale."""
+        self._check(left)
+        self._check(right)
+        if (left.count, left.fraction) != (right.count, right.fraction):
+            raise CryptoError(
+                f"cannot add {left.count} numbers with {left.fraction} fraction bits and "
+                f"{right.count} with {right.fraction}: lengths and scales must agree"
+            )
+        bits = self._room(max(left.bits, right.bits) + 1)
+        vector = self._ciphers.add(left.vector, right.vector)
+        return self._made(vector, left.count, left.fraction, bits)
+
+    def add_plain(self, left: Encrypted, values: Floats) -> Encrypted:
+        """Add plain real numbers, encoded at the scale of the ciphertext."""
+        self._check(left)
+        if _flat(values).shape != (left.count,):
+            raise CryptoError(f"cannot add {values.size} plain numbers to {left.count} encrypted")
+        bits = self._room(max(left.bits, self.numbers.whole + left.fraction) + 1)
+        vector = self._ciphers.add_plain(left.vector, self.numbers.encode(values, left.fraction))
+        return self._made(vector, left.count, left.fraction, bits)
+
+    def matmul_plain(self, matrix: Floats, right: Encrypted) -> Encrypted:
+        """Multiply a plain matrix by an encrypted vector; the scales add up."""
+        self._check(right)
+        if matrix.ndim != 2 or matrix.shape[1] != right.count or not right.count:
+            raise CryptoError(
+                f"cannot multiply a matrix of shape {matrix.shape} by {right.count} "
+                "encrypted numbers: its columns must be as many, and at least one"
+            )
+        bits = self._room(self.numbers.bits + right.bits + (right.count - 1).bit_length())
+        vector = self._ciphers.matmul_plain(self.numbers.encode(matrix), right.vector)
+        fraction = right.fraction + self.numbers.fraction
+        return self._made(vector, matrix.shape[0], fraction, bits)
+
+    def rerandomise(self, encrypted: Encrypted) -> Encrypted:
+        """Return other ciphertexts of the same numbers."""
+        self._check(encrypted)
+        vector = self._ciphers.rerandomise(encrypted.vector)
+        return self._made(vector, encrypted.count, encrypted.fraction, encrypted.bits)
+
+    def outgoing(self, encrypted: Encrypted) -> bytes:
+        """Re-randomise and write for the wire: the only way out."""
+        fresh = self.rerandomise(encrypted)
+        header = _HEADER.pack(self.fingerprint, fresh.fraction, fresh.bits, fresh.count)
+        return header + self._ciphers.to_bytes(fresh.vector)
+
+    def incoming(self, data: bytes, count: int) -> Encrypted:
+        """Read ``count`` numbers from the wire; bytes for another key or length are refused."""
+        if len(data) < _HEADER.size:
+            raise CryptoError("an encrypted vector is cut short: its header is missing")
+        key, fraction, bits, announced = _HEADER.unpack_from(data)
+        if key != self.fingerprint:
+            raise CryptoError("an encrypted vector belongs to another key: parties must share one")
+        if announced != count:
+            raise CryptoError(f"an encrypted vector announces {announced} numbers, not {count}")
+        self._room(bits)
+        vector = self._ciphers.from_bytes(data[_HEADER.size :], count)
+        return self._made(vector, count, fraction, bits)
+
+    def _made(self, vector: Any, count: int, fraction: int, bits: int) -> Encrypted:
+        return Encrypted(self.fingerprint, count, fraction, bits, vector)
+
+    def _check(self, encrypted: Encrypted) -> None:
+        if encrypted.key != self.fingerprint:
+            raise CryptoError("an encrypted vector belongs to another key: parties must share one")
+
+    def _room(self, bits: int) -> int:
+        if bits > self._ciphers.plaintext_bits:
+            raise CryptoError(
+                f"a result of up to {bits} bits overflows the key's {self._ciphers.plaintext_bits}: "
+                "use a longer key, fewer fraction bits or fewer products in a row"
+            )
+        return bits
+
+
+class SecretKey:
+    """Decrypts. It prints nothing of itself and does not leave its process."""
+
+    __slots__ = ("_decrypt", "_fingerprint", "_numbers")
+
+    def __init__(self, decrypt: Callable[[Any], BigInts], public: PublicKey) -> None:
+        self._decrypt = decrypt
+        self._fingerprint = public.fingerprint
+        self._numbers = public.numbers
+
+    def decrypt(self, encrypted: Encrypted) -> Floats:
+        """Return the real numbers, sealed."""
+        if encrypted.key != self._fingerprint:
+            raise CryptoError("an encrypted vector belongs to another key: it cannot be decrypted")
+        return sealed(self._numbers.decode(self._decrypt(encrypted.vector), encrypted.fraction))
+
+    def __repr__(self) -> str:
+        """Say that there is a key, and nothing about it."""
+        return "SecretKey(withheld)"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        raise TypeError("a secret key does not leave its process: it cannot be pickled or copied")
+
+
+def _flat(values: Floats) -> Floats:
+    if values.ndim != 1:
+        raise CryptoError(f"encryption takes a vector, got an array of shape {values.shape}")
+    return values

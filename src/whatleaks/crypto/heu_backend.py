@@ -1,0 +1,135 @@
+"""The fast backend: Paillier or Okamoto-Uchiyama of the HEU library, in C++.
+
+HEU's encoders are not used: our integers come from ``FixedPoint`` and go through its
+arbitrary-precision encoder with step 1, for ciphertexts and for plain factors alike. (Its
+float encoder would scale a factor once more and stop at steps of 1e-6.)
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from whatleaks.crypto.fixed_point import BigInts
+from whatleaks.errors import CryptoError
+
+_LENGTH = struct.Struct("<Q")
+_SCHEMAS = {"heu-paillier": "z-paillier", "heu-ou": "ou"}
+
+
+class HeuCiphers:
+    """One HEU public key. The library's kit is rebuilt from public bytes: it holds no secret."""
+
+    def __init__(self, scheme: str, bits: int, key_bytes: bytes) -> None:
+        from heu import numpy as heu_numpy
+        from heu import phe
+
+        self.scheme = scheme
+        self.key_bytes = key_bytes
+        public = phe.PublicKey.load_from(key_bytes)
+        kit = heu_numpy.setup(public)
+        self._encoder = kit.bigint_encoder()
+        self._array = kit.array
+        self._encryptor = kit.encryptor()
+        self._evaluator = kit.evaluator()
+        self._load = heu_numpy.CiphertextArray.load_from
+        # The library's bound is the largest size of a number of either sign.
+        self.plaintext_bits = int(public.plaintext_bound()).bit_length() - 1
+        # A Paillier ciphertext is a number below n**2, one of Okamoto-Uchiyama below n.
+        self._cipher_bytes = bits // 8 * (2 if scheme == "heu-paillier" else 1)
+
+    def encrypt(self, integers: BigInts) -> Any:
+        """Encrypt a vector as a column."""
+        return self._encryptor.encrypt(self._plain(integers.reshape(-1, 1)))
+
+    def add(self, left: Any, right: Any) -> Any:
+        """Add two vectors."""
+        return self._evaluator.add(left, right)
+
+    def add_plain(self, vector: Any, integers: BigInts) -> Any:
+        """Add plain integers."""
+        return self._evaluator.add(vector, self._plain(integers.reshape(-1, 1)))
+
+    def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
+        """Multiply a plain matrix by a vector."""
+        return self._evaluator.matmul(self._plain(matrix), vector)
+
+    def rerandomise(self, vector: Any) -> Any:
+        """Add a fresh encryption of zero."""
+        return self.add(vector, self.encrypt(np.full(vector.shape[0], 0, dtype=object)))
+
+    def to_bytes(self, vector: Any) -> bytes:
+        """Write the library's bytes, padded: these alone are shorter for small ciphertexts."""
+        written: bytes = vector.serialize()
+        framed = _LENGTH.pack(len(written)) + written
+        return framed.ljust(self._frame(vector.shape[0]), b"\0")
+
+    def from_bytes(self, data: bytes, count: int) -> Any:
+        """Read a vector; anything malformed is a ``CryptoError``."""
+        from heu import phe
+
+        if len(data) != self._frame(count):
+            raise CryptoError(
+                f"{count} ciphertexts have {self._frame(count)} bytes, not {len(data)}"
+            )
+        (length,) = _LENGTH.unpack_from(data)
+        try:
+            vector = self._load(data[_LENGTH.size : _LENGTH.size + length])
+        except (phe.PheRuntimeError, RuntimeError):
+            raise CryptoError(
+                "an encrypted vector is damaged: the library cannot read it"
+            ) from None
+        if tuple(vector.shape) != (count, 1):
+            raise CryptoError(f"an encrypted vector does not hold {count} numbers")
+        return vector
+
+    def _frame(self, count: int) -> int:
+        return _LENGTH.size + 32 + count * (self._cipher_bytes + 16)
+
+    def _plain(self, integers: BigInts) -> Any:
+        return self._array(np.ascontiguousarray(integers), self._encoder)
+
+
+@functools.cache
+def _start_threads() -> None:
+    """Make the library start its threads now, with what it prints about them on stderr.
+
+    It writes a line to the standard output at its first vector, and has no setting for it.
+    """
+    from heu import numpy as heu_numpy
+
+    kit = heu_numpy.setup("mock", 256)
+    ones = kit.array(np.full((64, 1), 1, dtype=object), kit.bigint_encoder())
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        kit.encryptor().encrypt(ones)
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def generate(scheme: str, bits: int) -> tuple[HeuCiphers, Callable[[Any], BigInts]]:
+    """Make a key pair: the public part, and the function that decrypts."""
+    from heu import numpy as heu_numpy
+    from heu import phe
+
+    _start_threads()
+    try:
+        kit = heu_numpy.setup(_SCHEMAS[scheme], bits)
+    except phe.PheRuntimeError:
+        raise CryptoError(f"{scheme} has no keys of {bits} bits: use 2048 or 3072") from None
+    decryptor = kit.decryptor()
+
+    def decrypt(vector: Any) -> BigInts:
+        integers: BigInts = decryptor.decrypt(vector).to_numpy().reshape(-1)
+        return integers
+
+    return HeuCiphers(scheme, bits, kit.public_key().serialize()), decrypt

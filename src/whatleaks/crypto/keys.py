@@ -1,0 +1,48 @@
+"""Key pairs: which backends there are, and how short a key may be."""
+
+from __future__ import annotations
+
+from whatleaks.crypto.additive import IntegerCiphers, PublicKey, SecretKey
+from whatleaks.crypto.fixed_point import FixedPoint
+from whatleaks.errors import CryptoError, nearest
+
+BACKENDS = ("heu-paillier", "heu-ou", "phe-paillier")
+KEY_BITS = (2048, 3072)
+
+
+def generate_keys(
+    backend: str = "heu-paillier",
+    bits: int = 2048,
+    numbers: FixedPoint | None = None,
+    *,
+    insecure_test_key: bool = False,
+) -> tuple[PublicKey, SecretKey]:
+    """Make a key pair of 2048 or 3072 bits; others only with ``insecure_test_key``."""
+    if backend not in BACKENDS:
+        raise CryptoError(
+            f"unknown backend {backend!r}: use one of {', '.join(BACKENDS)}."
+            f"{nearest(backend, BACKENDS)}"
+        )
+    if bits not in KEY_BITS and not insecure_test_key:
+        raise CryptoError(
+            f"a key of {bits} bits is refused: use 2048 or 3072 "
+            "(tests may say insecure_test_key=True)"
+        )
+    if bits < 256 or bits % 8:
+        raise CryptoError(f"a key of {bits} bits cannot be made: use 2048 or 3072")
+    ciphers: IntegerCiphers
+    try:
+        if backend == "phe-paillier":
+            from whatleaks.crypto import phe_backend
+
+            ciphers, decrypt = phe_backend.generate(bits)
+        else:
+            from whatleaks.crypto import heu_backend
+
+            ciphers, decrypt = heu_backend.generate(backend, bits)
+    except ModuleNotFoundError as error:
+        raise CryptoError(
+            f"backend {backend!r} needs {error.name}: pip install 'whatleaks[secure]'"
+        ) from None
+    public = PublicKey(ciphers, numbers if numbers is not None else FixedPoint())
+    return public, SecretKey(decrypt, public)

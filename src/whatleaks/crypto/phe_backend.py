@@ -1,0 +1,80 @@
+"""The reference backend: Paillier of the ``phe`` library, in Python over gmpy2.
+
+Slow and easy to read; tests hold the fast backend against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from whatleaks.crypto.fixed_point import BigInts
+from whatleaks.errors import CryptoError
+
+
+class PheCiphers:
+    """One Paillier public key of ``phe``; a vector is an object array of encrypted integers."""
+
+    scheme = "phe-paillier"
+
+    def __init__(self, public: Any) -> None:
+        from phe import EncryptedNumber
+
+        self._public = public
+        self._number = EncryptedNumber
+        self.key_bytes = int(public.n).to_bytes((public.n.bit_length() + 7) // 8, "big")
+        self.plaintext_bits = int(public.max_int).bit_length() - 1
+        self._cipher_bytes = 2 * len(self.key_bytes)
+
+    def encrypt(self, integers: BigInts) -> Any:
+        """Encrypt every element with fresh randomness."""
+        return np.frompyfunc(self._public.encrypt, 1, 1)(integers)
+
+    def add(self, left: Any, right: Any) -> Any:
+        """Add two vectors."""
+        return left + right
+
+    def add_plain(self, vector: Any, integers: BigInts) -> Any:
+        """Add plain integers."""
+        return vector + integers
+
+    def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
+        """Multiply a plain matrix by a vector."""
+        return (matrix * vector).sum(axis=1)
+
+    def rerandomise(self, vector: Any) -> Any:
+        """Add a fresh encryption of zero."""
+        return self.add(vector, self.encrypt(np.full(len(vector), 0, dtype=object)))
+
+    def to_bytes(self, vector: Any) -> bytes:
+        """Write every ciphertext with the length of n squared."""
+        size = self._cipher_bytes
+        # be_secure=False: outgoing() has re-randomised already.
+        return b"".join(int(c.ciphertext(be_secure=False)).to_bytes(size, "big") for c in vector)
+
+    def from_bytes(self, data: bytes, count: int) -> Any:
+        """Read a vector; a wrong length or a number outside n squared is a ``CryptoError``."""
+        size = self._cipher_bytes
+        if len(data) != count * size:
+            raise CryptoError(f"{count} ciphertexts have {count * size} bytes, not {len(data)}")
+        integers = [int.from_bytes(data[i : i + size], "big") for i in range(0, len(data), size)]
+        if not all(0 < integer < self._public.nsquare for integer in integers):
+            raise CryptoError("an encrypted vector is damaged: a ciphertext is out of range")
+        vector = np.empty(count, dtype=object)
+        vector[:] = [self._number(self._public, integer, 0) for integer in integers]
+        return vector
+
+
+def generate(bits: int) -> tuple[PheCiphers, Callable[[Any], BigInts]]:
+    """Make a key pair: the public part, and the function that decrypts."""
+    from phe import generate_paillier_keypair
+
+    public, secret = generate_paillier_keypair(n_length=bits)
+
+    def decrypt(vector: Any) -> BigInts:
+        integers: BigInts = np.asarray(np.frompyfunc(secret.decrypt, 1, 1)(vector), dtype=object)
+        return integers
+
+    return PheCiphers(public), decrypt

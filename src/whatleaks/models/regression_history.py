@@ -1,0 +1,25 @@
+"""What a party remembers of its own part in training a linear regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whatleaks.arrays import Floats, Ints
+from whatleaks.codec import travels
+
+
+@travels
+@dataclass(frozen=True)
+class RegressionHistory:
+    """Own columns, targets, and own weights before each step.
+
+    ``batches`` holds the rows of every batch of an epoch, in order; they are the same in
+    every epoch, so step ``k`` used ``batches[k % len(batches)]``.
+    """
+
+    columns: Floats
+    targets: Floats
+    weights: Floats
+    batches: tuple[Ints, ...]
+    learning_rate: float
+    alpha: float

@@ -1,0 +1,45 @@
+"""The view of the active party in an encrypted linear regression with an arbiter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints
+from whatleaks.codec import travels
+from whatleaks.models.residuals import partner_outputs
+
+
+@travels
+@dataclass(frozen=True)
+class EncryptedLinearView:
+    """What B holds: its columns, targets and weights, the gradients it was sent, its queries.
+
+    ``gradients`` and ``weights`` (before the step) have one row per step; step k used the
+    rows ``batches[k % len(batches)]``. ``queries`` are made-up records and their answers;
+    ``ranges`` the lowest and highest public value of every unknown column.
+    """
+
+    own: Floats
+    labels: Floats
+    gradients: Floats
+    weights: Floats
+    batches: tuple[Ints, ...]
+    learning_rate: float
+    alpha: float
+    queries: tuple[Floats, Floats] | None
+    ranges: tuple[Floats, Floats] | None
+    unknown: int
+
+    def evidence(self) -> Floats:
+        """Return one row per record with all that is seen about it: own columns, label, z_A.
+
+        The partner's outputs of every epoch are exact where a batch has at most as many
+        records as there are independent own columns. Elsewhere they are the part of the
+        residuals that the gradients determine, which is all that is seen.
+        """
+        outputs = partner_outputs(
+            self.own, self.labels, self.gradients, self.weights, self.batches, self.alpha
+        )
+        return np.concatenate([self.own, self.labels[:, None], outputs], axis=1)
