@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -62,46 +63,76 @@ def _version(
 @app.command()
 def audit(
     table: Annotated[str, typer.Argument(help="A CSV or Parquet file, or the name of a data set.")],
-    label: Annotated[str | None, typer.Option(help="The column to predict; the active party's.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The column to predict; the active party's.")
+    ] = None,
     passive: Annotated[
         str | None, typer.Option(help="Comma-separated columns that the passive party holds.")
     ] = None,
     passive_file: Annotated[
         Path | None, typer.Option(help="The passive party's own file, joined by --id.")
     ] = None,
-    id: Annotated[str | None, typer.Option("--id", help="The column that joins the two files.")] = None,
-    inner: Annotated[bool, typer.Option("--inner", help="Keep only ids that both files have.")] = False,
+    id: Annotated[
+        str | None, typer.Option("--id", help="The column that joins the two files.")
+    ] = None,
+    inner: Annotated[
+        bool, typer.Option("--inner", help="Keep only ids that both files have.")
+    ] = False,
     model: Annotated[str, typer.Option(help="lr or network.")] = "lr",
     threat: Annotated[
         str | None, typer.Option(help="Comma-separated threats; `whatleaks threats` lists them.")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How often to repeat with another split and training.")] = 3,
+    seeds: Annotated[
+        int, typer.Option(help="How often to repeat with another split and training.")
+    ] = 3,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    targets: Annotated[int, typer.Option(help="How many records to attack per seed, at most.")] = 300,
-    out: Annotated[Path, typer.Option(help="Folder for report.html and audit.json.")] = Path("audit-report"),
+    targets: Annotated[
+        int, typer.Option(help="How many records to attack per seed, at most.")
+    ] = 300,
+    out: Annotated[Path, typer.Option(help="Folder for report.html and audit.json.")] = Path(
+        "audit-report"
+    ),
     missing: Annotated[str, typer.Option(help="refuse, median or drop-rows.")] = "refuse",
     categories: Annotated[str, typer.Option(help="ordinal, one-hot or target-mean.")] = "ordinal",
-    scale: Annotated[str, typer.Option(help="Fit the [0,1] scale on: training or all rows.")] = "training",
+    scale: Annotated[
+        str, typer.Option(help="Fit the [0,1] scale on: training or all rows.")
+    ] = "training",
     drop: Annotated[str | None, typer.Option(help="Comma-separated columns to leave out.")] = None,
-    drop_constant: Annotated[bool, typer.Option("--drop-constant", help="Leave constant columns out.")] = False,
-    encode_text: Annotated[bool, typer.Option("--encode-text", help="Treat free text as categories.")] = False,
-    bins: Annotated[int | None, typer.Option(help="Cut a numeric label into this many classes.")] = None,
+    drop_constant: Annotated[
+        bool, typer.Option("--drop-constant", help="Leave constant columns out.")
+    ] = False,
+    encode_text: Annotated[
+        bool, typer.Option("--encode-text", help="Treat free text as categories.")
+    ] = False,
+    bins: Annotated[
+        int | None, typer.Option(help="Cut a numeric label into this many classes.")
+    ] = None,
     inversion_steps: Annotated[int, typer.Option(help="Steps of gradient inversion.")] = 3000,
-    no_defenses: Annotated[bool, typer.Option("--no-defenses", help="Do not try any defense.")] = False,
+    no_defenses: Annotated[
+        bool, typer.Option("--no-defenses", help="Do not try any defense.")
+    ] = False,
     isolated: Annotated[
-        bool, typer.Option("--isolated", help="Run every attack in a fresh process in an empty folder.")
+        bool,
+        typer.Option("--isolated", help="Run every attack in a fresh process in an empty folder."),
     ] = False,
     show_values: Annotated[
-        bool, typer.Option("--show-values", help="Put a few true values beside their guesses into the report.")
+        bool,
+        typer.Option(
+            "--show-values", help="Put a few true values beside their guesses into the report."
+        ),
     ] = False,
     fail_above: Annotated[
-        float | None, typer.Option(help="Leave with exit code 1 if the leakage exceeds this (0 to 1).")
+        float | None,
+        typer.Option(help="Leave with exit code 1 if the leakage exceeds this (0 to 1)."),
     ] = None,
     data_home: DataHome = None,
 ) -> None:
     """Audit a table: train a federation on it, attack it, write DIR/report.html and DIR/audit.json."""
     if fail_above is not None and not 0.0 <= fail_above <= 1.0:
         raise UsageError(f"--fail-above must lie between 0 and 1, got {fail_above}")
+    os.environ.setdefault(
+        "OMP_NUM_THREADS", "1"
+    )  # small tensors: more threads only wait for each other
     check_writable(out)
     source = open_table(table, label, passive, passive_file, id, inner, data_home)
     from whatleaks.report.audit_report import audit as run
@@ -212,22 +243,22 @@ def data_fetch(
 
 def list_datasets(data_home: Path | None) -> None:
     """Print the table of data sets."""
-    from whatleaks.data.location import at_hand
+    from whatleaks.data.location import find
     from whatleaks.data.registry import CARDS
 
     show(
         "Data sets",
-        ("name", "official name", "rows x columns", "task", "licence", "at hand"),
+        ("name", "what it is", "rows x columns", "task", "licence", "at hand"),
         [
             (
-                c.name,
-                c.official_name,
-                f"{c.rows:,} x {c.features}",
-                c.task,
-                c.licence,
-                "yes" if at_hand(c, data_home) else "no",
+                card.name,
+                card.title,
+                f"{card.rows:,} x {card.features}",
+                card.task,
+                card.licence,
+                "yes" if card.embedded or find(card, data_home) else "no",
             )
-            for c in CARDS
+            for card in CARDS.values()
         ],
     )
 
@@ -246,8 +277,6 @@ def show(title: str, headers: tuple[str, ...], rows: list[tuple[Any, ...]]) -> N
 
 def check_writable(folder: Path) -> None:
     """Refuse an output folder that cannot be written before any work is done."""
-    import os
-
     at = folder
     while not at.exists() and at != at.parent:
         at = at.parent

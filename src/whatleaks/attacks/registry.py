@@ -9,12 +9,15 @@ from typing import Any
 from whatleaks.attacks.agnostic import AgnosticInference
 from whatleaks.attacks.equality_solving import EqualitySolving
 from whatleaks.attacks.gradient_inversion import GradientInversion
+from whatleaks.attacks.gram_inversion import GramInversion
 from whatleaks.attacks.half_star import HalfStar
+from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
 from whatleaks.attacks.protocol import Attack
 from whatleaks.errors import UsageError, nearest
 
 LUO = "Luo, Wu, Xiao, Ooi 2021 (ICDE)"
 JIANG = "Jiang, Zhou, Grossklags 2022 (PoPETs)"
+LI = "Li, Bao, Xiang, Liu, Chen, Wang, Wang (secure FL)"
 VARASTEH = "Varasteh (agnostic inference)"
 
 
@@ -85,6 +88,24 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("lr",),
         "its own training columns and labels, the whole linear model; no score",
         AgnosticInference,
+    ),
+    AttackCard(
+        "intermediate-recovery",
+        "The partner's intermediate values from own gradients",
+        LI,
+        ("encrypted",),
+        ("linear",),
+        "its own decrypted gradients; as many own columns (fakes allowed) as records in a batch",
+        IntermediateRecovery,
+    ),
+    AttackCard(
+        "gram-inversion",
+        "The partner's table from its Gram matrix",
+        LI,
+        ("encrypted",),
+        ("linear",),
+        "the intermediate values of two or more steps on one batch; answers to made-up records",
+        GramInversion,
     ),
 )
 

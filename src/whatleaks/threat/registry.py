@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from whatleaks.errors import UsageError, nearest
+from whatleaks.threat.encrypted import ENCRYPTED
 from whatleaks.threat.model import ThreatModel
 from whatleaks.threat.prediction import AGNOSTIC, BLACK_BOX, WHITE_BOX
 
 THREATS: dict[str, ThreatModel[Any]] = {
-    threat.name: threat for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC)
+    threat.name: threat for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC, ENCRYPTED)
 }
 
 
