@@ -54,5 +54,6 @@ class StoreError(WhatleaksError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return `` Did you mean 'x'?`` for the closest known word, or an empty string."""
-    close = get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    spelled = {name.casefold(): name for name in known}
+    close = get_close_matches(word.casefold(), list(spelled), n=1, cutoff=0.5)
+    return f" Did you mean {spelled[close[0]]!r}?" if close else ""

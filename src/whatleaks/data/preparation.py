@@ -269,7 +269,9 @@ def _labels(values: Values, label: str, bins: int | None) -> tuple[Ints, tuple[s
         codes, classes = values.codes, values.vocabulary
     rows, count = codes.size, len(classes)
     if count < 2:
-        raise TableError(f"the label {label!r} has one class only ({count} distinct value).")
+        raise TableError(
+            f"--label {label!r} has one class only: name a column with at least 2 classes."
+        )
     # Few rows for each of many classes: a regression target, or no label at all.
     if count > max(2, min(20, rows // 4)) and rows < 20 * count:
         remedy = (
