@@ -7,8 +7,11 @@ machines need whatleaks installed. Only this process writes to the store.
 from __future__ import annotations
 
 import os
+import re
+import socket
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +22,6 @@ from whatleaks.experiments.executors.protocol import Reply, died
 from whatleaks.experiments.executors.worker import ONE_THREAD, perform
 from whatleaks.experiments.tasks import Job
 
-ANSWER_WITHIN = 15.0  # seconds
 _AHEAD = 2  # jobs in flight per core: one runs, one is already there
 
 
@@ -30,6 +32,7 @@ class RayExecutor:
     address: str = ""
     workers: int = 0  # 0: all cores of the cluster
     attempts: int = 3
+    patience: float = 15.0  # seconds for a cluster to answer
 
     @property
     def name(self) -> str:
@@ -38,7 +41,7 @@ class RayExecutor:
 
     def perform(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Reply], None, None]:
         """Perform every job; closing the iterator lets go of the cluster."""
-        ray = _connect(self.address, self.workers)
+        ray = _connect(self.address, self.workers, self.patience)
         try:
             yield from self._drive(ray, jobs)
         finally:
@@ -61,6 +64,9 @@ class RayExecutor:
             job, attempt = flying.pop(ready)
             try:
                 reply: Reply = ray.get(ready)
+            except ray.exceptions.RayTaskError as error:
+                # Not the task (its failures come as replies): the worker could not begin.
+                reply = Reply(None, f"a Ray worker could not take the job\n{error}", {}, 0.0)
             except ray.exceptions.RayError as error:
                 if attempt < self.attempts:
                     waiting.append((job, attempt + 1))
@@ -69,47 +75,53 @@ class RayExecutor:
             yield job, reply.on_attempt(attempt)
 
 
-def _connect(address: str, workers: int) -> Any:
+def _connect(address: str, workers: int, patience: float) -> Any:
     try:
         import ray
     except ImportError:
         raise UsageError(
             '--on ray needs Ray, which is not installed: pip install "whatleaks[ray]"'
         ) from None
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address:
-        _answers(address)
-    settings: dict[str, Any] = {
-        "runtime_env": {"env_vars": ONE_THREAD},
-        "log_to_driver": False,
-        "logging_level": "ERROR",
-    }
-    if address:
-        ray.init(address=address, **settings)
-    else:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent home
-        ray.init(num_cpus=workers or None, include_dashboard=False, **settings)
+        if not _answers(address, patience):
+            raise UsageError(
+                f"--address {address}: no Ray cluster answered within {patience:.0f} s. "
+                "Check host and port, or leave --address out to use this machine"
+            )
+        ray.init(address=address, runtime_env={"env_vars": ONE_THREAD}, **quiet)
+        return ray
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent home
+    # The same machine: its workers find the modules where this process finds them.
+    here = {**ONE_THREAD, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    ray.init(
+        num_cpus=workers or None, include_dashboard=False, runtime_env={"env_vars": here}, **quiet
+    )
     return ray
 
 
-def _answers(address: str) -> None:
+def _answers(address: str, patience: float) -> bool:
     """Ask for the cluster from a process that can be given up.
 
-    Ray's own client may wait for minutes and may end its process when nobody answers.
+    Ray's own client may wait for minutes and may end its process when nobody answers. A
+    port at which nobody listens is told at once.
     """
+    start = time.monotonic()
+    where = re.fullmatch(r"(?:ray://)?([^/]+):(\d+)", address)
+    if where:
+        try:
+            socket.create_connection((where[1], int(where[2])), timeout=patience).close()
+        except (OSError, OverflowError):
+            return False
     code = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)"
     try:
         asked = subprocess.run(
             [sys.executable, "-c", code, address],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=ANSWER_WITHIN,
+            timeout=max(1.0, patience - (time.monotonic() - start)),
             check=False,
         )
-        heard = asked.returncode == 0
     except subprocess.TimeoutExpired:
-        heard = False
-    if not heard:
-        raise UsageError(
-            f"--address {address}: no Ray cluster answered within {ANSWER_WITHIN:.0f} s. "
-            "Check host and port, or leave --address out to use this machine"
-        )
+        return False
+    return asked.returncode == 0
