@@ -221,7 +221,7 @@ def test_classes_of_a_numeric_label_are_in_numeric_order() -> None:
     ("changes", "choices", "error", "words"),
     [
         ({}, {"label": "yy"}, UsageError, "--label 'yy'.*Did you mean 'y'"),
-        ({"y": "same"}, {}, TableError, "label 'y' has one class"),
+        ({"y": "same"}, {}, TableError, "'y' has one class"),
         ({"y": np.linspace(0, 1, N)}, {}, TableError, r"'y' has 40 classes in 40 rows.*--bins N"),
         ({"y": [f"w{i}" for i in range(N)]}, {}, TableError, "choose another --label"),
         (
