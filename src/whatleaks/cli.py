@@ -94,7 +94,7 @@ def audit(
     ),
     missing: Annotated[str, typer.Option(help="refuse, median or drop-rows.")] = "refuse",
     categories: Annotated[str, typer.Option(help="ordinal, one-hot or target-mean.")] = "ordinal",
-    scale: Annotated[
+    scale_on: Annotated[
         str, typer.Option(help="Fit the [0,1] scale on: training or all rows.")
     ] = "training",
     drop: Annotated[str | None, typer.Option(help="Comma-separated columns to leave out.")] = None,
@@ -154,7 +154,7 @@ def audit(
             targets=targets,
             missing=missing,
             categories=categories,
-            scale_on=scale,
+            scale_on=scale_on,
             drop=words(drop),
             drop_constant=drop_constant,
             encode_text=encode_text,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,8 +85,7 @@ def run_prediction(
         Channel(Transcript([ACTIVE])),
     )
     federation.train(rows.training)
-    truth = sealed(prepared.passive[rows.targets])
-    world = _World(prepared, spec, streams, rows, federation, truth)
+    world = PredictionWorld(prepared, streams, rows, federation, spec.isolated)
 
     threats = []
     for name in [t for t in spec.threats if t in THREATS]:
@@ -115,28 +114,32 @@ def run_prediction(
 
 
 @dataclass
-class _World:
+class PredictionWorld:
     """A trained federation and all that the evaluator needs to stage attacks on it."""
 
     prepared: Prepared
-    spec: AuditSpec
     streams: Streams
     rows: Rows
     federation: AdditiveFederation
-    truth: Floats
+    isolated: bool = False
+
+    @property
+    def truth(self) -> Floats:
+        """The passive columns of the target records."""
+        return sealed(self.prepared.passive[self.rows.targets])
 
     def attack(
-        self, threat_name: str, attacks: list[Attack[Any]], *, baselines: bool
+        self, threat_name: str, attacks: Sequence[Attack[Any]], *, baselines: bool
     ) -> ThreatScores:
         """Project the view of one threat model, let every attack commit once, score, add the limit."""
         threat = threat_model(threat_name)
         evaluator = Evaluator(self.truth, sealed(self.prepared.passive[self.rows.others]))
-        view = self._view(threat_name, self.rows.targets)
+        view = self.view(threat_name, self.rows.targets)
         scored: list[Scored] = []
         for attack in attacks:
             rng = self.streams.rng(f"attack/{threat.name}/{attack.name}")
             scored.append(
-                evaluator.score(commit(attack, view, rng, isolated=self.spec.isolated), "attack")
+                evaluator.score(commit(attack, view, rng, isolated=self.isolated), "attack")
             )
         if baselines:
             nothing = Nothing(*self.truth.shape)
@@ -145,7 +148,7 @@ class _World:
                 scored.append(evaluator.score(commit(baseline, nothing, rng), "baseline"))
         others = view.evidence()[:0]
         if len(self.rows.others):
-            others = self._view(threat_name, self.rows.others).evidence()
+            others = self.view(threat_name, self.rows.others).evidence()
         scored.append(evaluator.limit(view.evidence(), others, self.streams.rng("limit")))
         if baselines:
             own, other_own = (
@@ -160,7 +163,7 @@ class _World:
         wanted = self.prepared.labels[self.rows.targets]
         return sealed_ints(scores.argmax(axis=1) == wanted)
 
-    def _view(self, threat_name: str, rows: Ints) -> Any:
+    def view(self, threat_name: str, rows: Ints) -> Any:
         """Predict ``rows`` on a channel of its own and project what the active party received."""
         threat = threat_model(threat_name)
         channel = Channel(Transcript([ACTIVE]))
