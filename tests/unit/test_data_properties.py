@@ -65,7 +65,7 @@ CHOICES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500, deadline=None, derandomize=True)
 @given(frame=tables(), data=st.data(), choices=CHOICES, seed=st.integers(0, 2**32))
 def test_any_table(frame: pd.DataFrame, data: st.DataObject, choices: Any, seed: int) -> None:
     features = [name for name in frame if name != "label"]
@@ -107,7 +107,7 @@ def test_any_table(frame: pd.DataFrame, data: st.DataObject, choices: Any, seed:
         assert rows == len(frame)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(frame=tables())
 def test_every_column_has_a_kind(frame: pd.DataFrame) -> None:
     for column, name in zip(infer(frame), frame, strict=True):
