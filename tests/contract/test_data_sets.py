@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from whatleaks.data import Dataset, card, load, load_images, names, prepare
+from whatleaks.data import Dataset, card, fetch, load, load_images, names, prepare
 from whatleaks.data.loading import options_of
 from whatleaks.data.registry import CARDS
 from whatleaks.errors import DataError, UsageError, WhatleaksError
@@ -235,3 +235,18 @@ def test_options_are_listed_with_their_defaults() -> None:
     assert options_of("bank-marketing") == {"drop_duration": False, "drop_unknown": False}
     assert options_of("online-news") == {"classes": 0, "sample": "all"}
     assert options_of("iris") == {}
+
+
+@pytest.mark.data
+def test_places_are_asked_in_order(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHATLEAKS_DATA", str(shared))
+    (found,) = fetch("wine-quality", tmp_path / "home")  # nothing at home: found in the next place
+    assert found == shared / "wine-quality" / "winequality-red.csv.gz"
+    own = tmp_path / "home" / "wine-quality" / found.name
+    own.parent.mkdir()
+    own.write_bytes(found.read_bytes())
+    assert fetch("wine-quality", tmp_path / "home") == [own]
+    monkeypatch.delenv("WHATLEAKS_DATA")
+    assert load("wine-quality", tmp_path / "home").frame.shape == (1599, 12)

@@ -41,12 +41,13 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
     """Random tables: mostly sound, with odd columns mixed in."""
     rows = draw(st.integers(18, 45))
     names = draw(st.lists(NAMES, min_size=2, max_size=6, unique=True))
-    kinds = ["floats", "small integers", "booleans", "words", *CELLS]
+    sound = ["floats", "small integers", "booleans", "words"]
+    kinds = [*sound * draw(st.sampled_from([1, 20])), *CELLS]
     columns: dict[str, Any] = {}
     for name in names:
         cells = CELLS[draw(st.sampled_from(kinds))]
         columns[name] = draw(st.lists(cells, min_size=rows, max_size=rows))
-    label = draw(st.sampled_from(["small integers", "booleans", "words", "floats", "text"]))
+    label = draw(st.sampled_from(["booleans", "small integers", "words"] * 3 + ["floats", "text"]))
     values = draw(st.lists(CELLS[label], min_size=rows, max_size=rows))
     return pd.DataFrame({**columns, "label": values})
 
@@ -64,11 +65,11 @@ CHOICES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=500, deadline=None, derandomize=True)
 @given(frame=tables(), data=st.data(), choices=CHOICES, seed=st.integers(0, 2**32))
 def test_any_table(frame: pd.DataFrame, data: st.DataObject, choices: Any, seed: int) -> None:
     features = [name for name in frame if name != "label"]
-    passive = data.draw(st.lists(st.sampled_from(features), min_size=1, unique=True))
+    passive = data.draw(st.lists(st.sampled_from(features), min_size=1, max_size=3, unique=True))
     try:
         table = from_frame(frame)
         done = prepare(table, "label", passive, rng=np.random.default_rng(seed), **choices)
@@ -106,7 +107,7 @@ def test_any_table(frame: pd.DataFrame, data: st.DataObject, choices: Any, seed:
         assert rows == len(frame)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(frame=tables())
 def test_every_column_has_a_kind(frame: pd.DataFrame) -> None:
     for column, name in zip(infer(frame), frame, strict=True):

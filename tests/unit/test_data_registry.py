@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -52,3 +54,18 @@ def test_the_partial_sets_are_marked() -> None:
         "tiny-imagenet",
         "motor-temperature",
     }
+
+
+def test_the_room_opens_without_heavy_libraries() -> None:
+    script = (
+        "import sys, whatleaks.data; "
+        "print([m for m in ('pandas', 'sklearn', 'pyarrow', 'pooch', 'torch') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.strip() == "[]"

@@ -27,7 +27,6 @@ def quantile_bins(values: Floats, count: int, column: str) -> tuple[Ints, tuple[
     used, codes = np.unique(codes, return_inverse=True)
     edges = [float(values.min()), *(float(cut) for cut in inner), float(values.max())]
     names = tuple(
-        f"{edges[i]:.6g} to {edges[i + 1]:.6g}{'' if i == inner.size else ' (excluded)'}"
-        for i in used
+        f"[{edges[i]:.6g}, {edges[i + 1]:.6g}{']' if i == inner.size else ')'}" for i in used
     )
     return codes.astype(np.int64), names

@@ -58,6 +58,7 @@ def _get(entry: Card, address: str, scratch: Path) -> bytes:
     """Download one address; whatever stops it becomes one line."""
     import pooch
 
+    pooch.get_logger().setLevel("WARNING")  # the progress bar says enough
     try:
         path = pooch.retrieve(
             address,

@@ -205,15 +205,23 @@ def sniff(sample: str, *, whole: bool = True) -> str:
     """
     best, score = ",", (False, 1)
     for separator in SEPARATORS:
-        try:
-            lines = [row for row in csv.reader(io.StringIO(sample), delimiter=separator) if row]
-        except csv.Error:
-            continue
-        lines = lines if whole else lines[:-1]  # the last line of a sample may be cut
-        counts = [len(row) for row in lines[:200]]
+        counts = _cells(sample, separator, whole)[:200]
         if counts and counts[0] > 1 and (len(set(counts)) == 1, counts[0]) > score:
             best, score = separator, (len(set(counts)) == 1, counts[0])
     return best
+
+
+def _cells(sample: str, separator: str, whole: bool) -> list[int]:
+    """Return the number of cells in each line; nothing where the quotes do not fit."""
+    counts: list[int] = []
+    try:
+        for row in csv.reader(io.StringIO(sample), delimiter=separator, strict=True):
+            counts += [len(row)] if row else []
+    except csv.Error as error:
+        if whole or "unexpected end" not in str(error):
+            return []
+        return counts  # a quoted cell was cut by the end of the sample
+    return counts if whole else counts[:-1]  # the last line may be cut
 
 
 def _quoted_newline(raw: bytes) -> bool:
