@@ -14,6 +14,7 @@ from whatleaks.attacks.half_star import HalfStar
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
 from whatleaks.attacks.protocol import Attack
 from whatleaks.errors import UsageError, nearest
+from whatleaks.threat.grants import Grant
 
 LUO = "Luo, Wu, Xiao, Ooi 2021 (ICDE)"
 JIANG = "Jiang, Zhou, Grossklags 2022 (PoPETs)"
@@ -31,8 +32,13 @@ class AttackCard:
     threats: tuple[str, ...]
     models: tuple[str, ...]
     needs: str
+    grants: frozenset[Grant]
     build: Callable[..., Attack[Any]]
 
+
+_NONE: frozenset[Grant] = frozenset()
+_MODEL = frozenset({Grant.MODEL})
+_QUERIES = frozenset({Grant.QUERIES})
 
 ATTACKS: tuple[AttackCard, ...] = (
     AttackCard(
@@ -42,6 +48,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("white-box",),
         ("lr",),
         "exact scores and the whole linear model; 2 or more classes",
+        _MODEL,
         EqualitySolving,
     ),
     AttackCard(
@@ -51,6 +58,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("white-box",),
         ("lr",),
         "exact scores, the whole linear model and the columns' ranges",
+        _MODEL,
         lambda **settings: EqualitySolving(**{"clip": True, **settings}),
     ),
     AttackCard(
@@ -60,6 +68,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("white-box",),
         ("lr",),
         "exact scores, the whole linear model and the columns' ranges",
+        _MODEL,
         HalfStar,
     ),
     AttackCard(
@@ -69,6 +78,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("white-box",),
         ("lr", "network"),
         "scores and the whole differentiable model",
+        _MODEL,
         GradientInversion,
     ),
     AttackCard(
@@ -78,6 +88,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("white-box",),
         ("lr", "network"),
         "scores and the whole differentiable model",
+        _MODEL,
         lambda **settings: GradientInversion(**{"distance": "kl", **settings}),
     ),
     AttackCard(
@@ -87,6 +98,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("agnostic",),
         ("lr",),
         "its own training columns and labels, the whole linear model; no score",
+        _MODEL,
         AgnosticInference,
     ),
     AttackCard(
@@ -96,6 +108,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("encrypted",),
         ("linear",),
         "its own decrypted gradients; as many own columns (fakes allowed) as records in a batch",
+        _NONE,
         IntermediateRecovery,
     ),
     AttackCard(
@@ -105,6 +118,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("encrypted",),
         ("linear",),
         "the intermediate values of two or more steps on one batch; answers to made-up records",
+        _QUERIES,
         GramInversion,
     ),
 )

@@ -129,7 +129,12 @@ class PredictionWorld:
         return sealed(self.prepared.passive[self.rows.targets])
 
     def attack(
-        self, threat_name: str, attacks: Sequence[Attack[Any]], *, baselines: bool
+        self,
+        threat_name: str,
+        attacks: Sequence[Attack[Any]],
+        *,
+        baselines: bool,
+        limits: bool = True,
     ) -> ThreatScores:
         """Project the view of one threat model, let every attack commit once, score, add the limit."""
         threat = threat_model(threat_name)
@@ -146,16 +151,24 @@ class PredictionWorld:
             for baseline in BASELINES:
                 rng = self.streams.rng(f"baseline/{baseline.name}")
                 scored.append(evaluator.score(commit(baseline, nothing, rng), "baseline"))
+        if limits:
+            scored += self._limits(evaluator, threat_name, view, alone=baselines)
+        return ThreatScores(threat.name, evaluator.spread(), tuple(scored))
+
+    def _limits(
+        self, evaluator: Evaluator, threat_name: str, view: Any, *, alone: bool
+    ) -> list[Scored]:
+        """Score what a regressor gets from the view, and from the own columns alone."""
         others = view.evidence()[:0]
         if len(self.rows.others):
             others = self.view(threat_name, self.rows.others).evidence()
-        scored.append(evaluator.limit(view.evidence(), others, self.streams.rng("limit")))
-        if baselines:
+        scored = [evaluator.limit(view.evidence(), others, self.streams.rng("limit"))]
+        if alone:
             own, other_own = (
                 self.prepared.active[r] for r in (self.rows.targets, self.rows.others)
             )
             scored.append(evaluator.limit(own, other_own, self.streams.rng("limit"), "alone"))
-        return ThreatScores(threat.name, evaluator.spread(), tuple(scored))
+        return scored
 
     def correct(self) -> Ints:
         """Say for every target whether the released scores class it right."""

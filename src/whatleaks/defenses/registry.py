@@ -69,3 +69,16 @@ def defense_card(name: str) -> DefenseCard:
     raise UsageError(
         f"unknown defense {name!r}.{nearest(name, known)} `whatleaks defenses` lists them"
     )
+
+
+def release_defense(name: str) -> ReleaseDefense:
+    """Build a release defense from its name with any setting: rounding-2, noise-0.05, label-only."""
+    kind, _, setting = name.rpartition("-")
+    try:
+        if kind == "rounding":
+            return Rounding(int(setting))
+        if kind == "noise":
+            return ScoreNoise(float(setting))
+    except ValueError:
+        raise UsageError(f"defense {name!r}: {setting!r} is not a number") from None
+    return defense_card(name).build()

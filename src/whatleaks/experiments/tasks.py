@@ -26,7 +26,12 @@ Check = Callable[[Spec], None]
 Components = Callable[[Spec], Mapping[str, str | int]]
 
 # Modules that register tasks when imported. A module of papers/ adds its name with `provide`.
-_MODULES: list[str] = ["whatleaks.experiments.uniform_data"]
+_MODULES: list[str] = [
+    "whatleaks.experiments.uniform_data",
+    "whatleaks.experiments.score_attack",
+    "whatleaks.experiments.encrypted_regression",
+    "whatleaks.experiments.worked_example",
+]
 _TASKS: dict[str, Task] = {}
 
 
