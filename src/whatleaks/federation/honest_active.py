@@ -12,7 +12,7 @@ from whatleaks.models.torch_network import TWO_LAYERS, Layers, build, torch_dtyp
 
 @dataclass(frozen=True)
 class HonestSettings:
-    """Networks and learning rate of the honest active party."""
+    """Networks and learning rate (SplitGuard's code: Adam at 1e-3) of the honest active party."""
 
     bottom: Layers = TWO_LAYERS
     top_hidden: tuple[int, ...] = (32,)

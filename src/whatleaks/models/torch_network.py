@@ -30,12 +30,13 @@ PRECISIONS = ("float64", "float32")
 class Layers:
     """The structure of a network: hidden widths, output width, the activation between layers.
 
-    The last layer has no activation of its own.
+    ``last`` says whether the output passes the activation as well.
     """
 
     hidden: tuple[int, ...]
     output: int
     activation: str = "relu"
+    last: bool = False
 
     def __post_init__(self) -> None:
         """Refuse widths that hold nothing and unknown activations."""
@@ -80,7 +81,7 @@ def build(
             linear.weight.uniform_(-bound, bound, generator=generator)
             linear.bias.uniform_(-bound, bound, generator=generator)
         parts.append(linear)
-        if i + 2 < len(widths):
+        if layers.last or i + 2 < len(widths):
             parts.append(between[layers.activation]())
     return torch.nn.Sequential(*parts)
 
@@ -89,6 +90,8 @@ def exported(network: torch.nn.Sequential, layers: Layers) -> Network:
     """Copy a network out of torch as sealed arrays, without graph or optimiser."""
     import torch
 
+    if layers.last:
+        raise UsageError("a network with an activation after its last layer cannot be exported")
     linears = [part for part in network if isinstance(part, torch.nn.Linear)]
     return Network(
         weights=tuple(sealed(part.weight.detach().numpy().T) for part in linears),
