@@ -1,7 +1,11 @@
 """FSHA and SplitGuard on real records, with fixed seeds and intervals over records.
 
 Breast cancer: 569 records, 15 own and 15 passive columns on [0, 1]; 350 train, 100 are
-auxiliary, 119 are targets. Nothing here was chosen on these seeds.
+auxiliary, 119 are targets. Settings were chosen on other seeds (100 to 104); seeds 0 and 1
+were fixed before they were run. What these tests do not say: over seeds 0 to 7 FSHA beat the
+auxiliary mean on seven and diverged on seed 7 (0.075 against 0.023), it never beat a ridge
+regression from own columns on the auxiliary records (0.007), and on digits it beat the mean
+on one seed of eight.
 """
 
 from __future__ import annotations
@@ -164,7 +168,12 @@ def halts(case: Case, role: ActiveRole, streams: Streams) -> bool:
 
 
 def test_splitguard_tells_fsha_from_honest_training() -> None:
-    """Published settings, digits, 8 seeds: detection rate beside false-halt rate, Fisher's test."""
+    """Published settings, digits, 8 seeds: detection rate beside false-halt rate, Fisher's test.
+
+    Digits for their ten classes: with two, half of the fake labels are right by chance. Measured
+    on seeds 0 to 7: FSHA halted 8 of 8 and honest training 2 of 8 on digits, 8 and 1 of 8 on
+    breast cancer. FSHA is always halted at the tenth score (step 59 to 192).
+    """
     detected = false = 0
     for seed in range(8):
         case, streams = digits(seed), Streams(seed)

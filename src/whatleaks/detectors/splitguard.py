@@ -26,7 +26,16 @@ import numpy as np
 from scipy.special import expit
 
 from whatleaks.arrays import Floats, sealed_ints
-from whatleaks.detectors.protocol import Continue, DetectorGrant, Halt, Probe, Seen, Verdict
+from whatleaks.detectors.protocol import (
+    Continue,
+    Detector,
+    DetectorGrant,
+    Halt,
+    Probe,
+    Seen,
+    Verdict,
+    Watch,
+)
 from whatleaks.errors import UsageError
 
 
@@ -84,7 +93,7 @@ def splitguard_score(
 
 
 @dataclass(frozen=True)
-class SplitGuard:
+class SplitGuard(Detector):
     """Settings as published: alpha 5, beta 2, a tenth of the batches fake, from batch 20 on.
 
     The mean of the last ``window`` scores is compared with ``threshold`` as soon as there are
@@ -115,7 +124,7 @@ class SplitGuard:
         return SplitGuardWatch(self)
 
 
-class SplitGuardWatch:
+class SplitGuardWatch(Watch):
     """SplitGuard during one run: three sets of gradients and the last scores."""
 
     def __init__(self, settings: SplitGuard) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.federation.roles import PredictingRole
 from whatleaks.models.torch_network import TWO_LAYERS, Layers, build, torch_dtype
 
 
@@ -20,7 +21,7 @@ class HonestSettings:
     precision: str = "float64"
 
 
-class HonestActive:
+class HonestActive(PredictingRole):
     """Learns the labels: L = mean cross entropy of f_0([f_a(x_a) || h_p]) (Yao et al. III-A)."""
 
     def __init__(

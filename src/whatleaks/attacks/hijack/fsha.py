@@ -23,6 +23,7 @@ import numpy as np
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
+from whatleaks.federation.roles import ActiveRole
 from whatleaks.models.network import Network
 from whatleaks.models.torch_network import TWO_LAYERS, Layers, build, exported, torch_dtype
 from whatleaks.seeds import torch_seed
@@ -64,7 +65,7 @@ class FshaReconstruction:
         return ValueGuess(sealed(self.decoder.logits(joined)))
 
 
-class FeatureSpaceHijack:
+class FeatureSpaceHijack(ActiveRole):
     """The hijacker as an active role. It holds auxiliary records and what it receives; no more."""
 
     name = "fsha"
