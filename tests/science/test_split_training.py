@@ -52,7 +52,7 @@ def test_split_training_equals_centralised_training() -> None:
 
     cut = [*run.passive.bottom.parameters(), *role.bottom.parameters(), *role.top.parameters()]
     for ours, theirs, first in zip(cut, whole.parameters(), start, strict=True):
-        ours = ours.detach()
+        ours, theirs = ours.detach(), theirs.detach()
         assert float((ours - theirs).abs().max()) < 1e-10
         assert float((ours - first).abs().max()) > 1e-2  # it did train
 
