@@ -21,3 +21,11 @@ class ActiveRole(Protocol):
         detector with the power to change labels passes the ones to use instead.
         """
         ...
+
+
+class PredictingRole(ActiveRole, Protocol):
+    """An active party that also keeps the promise of the federation: it predicts."""
+
+    def scores(self, own: Floats, embeddings: Floats) -> Floats:
+        """Return one row of class probabilities per record, from both parties' shares."""
+        ...

@@ -1,0 +1,46 @@
+"""Guesses from auxiliary records and own columns alone: what the grants are worth without
+any federation. An attack on embeddings that does not beat them shows no leak of embeddings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whatleaks.arrays import sealed
+from whatleaks.codec import travels
+from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.views.split import SplitView
+
+
+@travels
+@dataclass(frozen=True)
+class AuxiliaryMean:
+    """The mean of the auxiliary records in every column, the same for everybody."""
+
+    name: str = "auxiliary-mean"
+
+    def infer(self, view: SplitView, rng: np.random.Generator) -> ValueGuess:
+        """Answer the mean."""
+        del rng
+        mean = view.auxiliary.passive.mean(axis=0)
+        return ValueGuess(sealed(np.broadcast_to(mean, (len(view.own), view.unknown))))
+
+
+@travels
+@dataclass(frozen=True)
+class AuxiliaryRegression:
+    """Ridge regression from own to passive columns on the auxiliary records; no embedding."""
+
+    ridge: float = 1.0
+    name: str = "auxiliary-regression"
+
+    def infer(self, view: SplitView, rng: np.random.Generator) -> ValueGuess:
+        """Solve (X'X + ridge I) B = X'Y on centred auxiliary records and predict."""
+        del rng
+        own, passive = view.auxiliary.own, view.auxiliary.passive
+        centre, mean = own.mean(axis=0), passive.mean(axis=0)
+        left = (own - centre).T @ (own - centre) + self.ridge * np.eye(own.shape[1])
+        slopes = np.linalg.solve(left, (own - centre).T @ (passive - mean))
+        return ValueGuess(sealed((view.own - centre) @ slopes + mean))

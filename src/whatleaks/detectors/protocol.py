@@ -1,0 +1,94 @@
+"""Detectors live in the passive party: they may probe a batch, and they may halt training.
+
+A detector is a frozen setting; ``start`` gives the watch of one training run. What it is
+granted is declared like an attack's grants, for a report must print it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints
+
+
+class DetectorGrant(Enum):
+    """One power or piece of knowledge of a detector; the value is the sentence a report prints."""
+
+    REPLACE_LABELS = (
+        "the power to have the active party train on made-up labels for a batch of its choice "
+        "(the passive party holds no labels, so it must ask, and the asking shows which batch)"
+    )
+    CLASSES = "the number of classes of the label"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A batch to be answered with these labels; the bottom model is not trained on it."""
+
+    labels: Ints
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the passive party holds after one answer.
+
+    ``embedding`` is the gradient it received; ``first_weights`` is the gradient of its own
+    first layer's weight matrix that follows from it, flattened.
+    """
+
+    embedding: Floats
+    first_weights: Floats
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Nothing that calls for a halt. ``score`` is None when this batch was not scored."""
+
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Halt:
+    """Stop updating the bottom model: a result, not an error."""
+
+    score: float
+    reason: str
+
+
+Verdict = Continue | Halt
+
+
+class Watch(Protocol):
+    """A detector at work during one training run."""
+
+    def choose(self, step: int, size: int, rng: np.random.Generator) -> Probe | None:
+        """Decide, before a batch of ``size`` records is answered, whether to probe with it."""
+        ...
+
+    def observe(
+        self, step: int, seen: Seen, probe: Probe | None, rng: np.random.Generator
+    ) -> Verdict:
+        """Judge the answer to one batch."""
+        ...
+
+
+class Detector(Protocol):
+    """A frozen setting of a detection method."""
+
+    @property
+    def name(self) -> str:
+        """The short name under which results are stored."""
+        ...
+
+    @property
+    def grants(self) -> tuple[DetectorGrant, ...]:
+        """What the passive party must be given for it."""
+        ...
+
+    def start(self) -> Watch:
+        """Begin one training run with a clean memory."""
+        ...
