@@ -19,7 +19,7 @@ from whatleaks.models.torch_network import Layers
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Auxiliary, Grant, Offer, hand_out
 from whatleaks.threat.model import Own
-from whatleaks.threat.split import SPLIT_CURIOUS, SPLIT_HIJACK
+from whatleaks.threat.split import SPLIT_HIJACK
 from whatleaks.threat.views.split import SplitView
 
 torch.set_num_threads(1)
@@ -124,7 +124,7 @@ AUXILIARY = Auxiliary(sealed(COLUMNS[:9, :2]), sealed(COLUMNS[:9]), sealed_ints(
 OWN = Own(sealed(COLUMNS[:4, :2]), sealed(COLUMNS[:, :2]), sealed_ints(np.zeros(30)), 4)
 
 
-@pytest.mark.parametrize("threat", [SPLIT_HIJACK, SPLIT_CURIOUS])
+@pytest.mark.parametrize("threat", [SPLIT_HIJACK])
 def test_the_view_holds_target_embeddings_only_and_travels(threat) -> None:  # type: ignore[no-untyped-def]
     run = run_split(COLUMNS, Pull(), SMALL, Streams(1))
     sent = np.concatenate([run.emit(COLUMNS[:3]), run.emit(COLUMNS[3:4])])

@@ -11,6 +11,7 @@ from whatleaks.attacks.equality_solving import EqualitySolving
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.attacks.gram_inversion import GramInversion
 from whatleaks.attacks.half_star import HalfStar
+from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
 from whatleaks.attacks.protocol import Attack
 from whatleaks.errors import UsageError, nearest
@@ -19,6 +20,7 @@ from whatleaks.threat.grants import Grant
 LUO = "Luo, Wu, Xiao, Ooi 2021 (ICDE)"
 JIANG = "Jiang, Zhou, Grossklags 2022 (PoPETs)"
 LI = "Li, Bao, Xiang, Liu, Chen, Wang, Wang (secure FL)"
+YAO = "Yao, Li, Gong, Hou, Pan 2025 (NDSS)"
 VARASTEH = "Varasteh (agnostic inference)"
 
 
@@ -120,6 +122,16 @@ ATTACKS: tuple[AttackCard, ...] = (
         "the intermediate values of two or more steps on one batch; answers to made-up records",
         _QUERIES,
         GramInversion,
+    ),
+    AttackCard(
+        "fsha",
+        "Feature-space hijacking of split training",
+        f"Pasquini et al. 2021, adapted to VFL as in {YAO}",
+        ("split-hijack",),
+        ("split",),
+        "auxiliary records, the embeddings it is sent; it answers with gradients of its own making",
+        frozenset({Grant.AUXILIARY}),
+        FeatureSpaceHijack,
     ),
 )
 

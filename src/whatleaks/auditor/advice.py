@@ -105,7 +105,18 @@ def advice(
             f"{best.accuracy_before.value - best.accuracy.value:.1%} of accuracy."
         )
     elif defenses:
-        lines.append("None of the defenses tried on the released scores stops the attacks.")
+        lines.append(
+            f"None of the defenses tried brings the attacks below {ENOUGH:.0%} of the differences."
+        )
+    for threat in threats:
+        rival = next((g for g in threat.of("baseline") if g.name == "auxiliary-regression"), None)
+        best_attack = max(threat.of("attack"), key=lambda g: g.leakage.value, default=None)
+        if rival and best_attack and rival.leakage.value >= best_attack.leakage.low:
+            lines.append(
+                f"Under {threat.name} the records that the attacker is given beforehand say as much "
+                f"as the attack does: a regression on them follows {rival.leakage.value:.0%} without "
+                "any federation. What matters is who holds such records."
+            )
     agnostic = next((t for t in threats if t.name == "agnostic"), None)
     if agnostic is not None:
         best_blind = max(agnostic.of("attack"), key=lambda g: g.leakage.value, default=None)

@@ -18,6 +18,7 @@ from whatleaks.auditor.result import (
 )
 from whatleaks.auditor.units import UnitResult
 from whatleaks.defenses.registry import DEFENSES
+from whatleaks.detectors.registry import DETECTORS
 from whatleaks.metrics.association import followed
 from whatleaks.metrics.intervals import (
     clipped,
@@ -36,6 +37,7 @@ TITLES = {
     "gaussian": ("A random number around one half", "Luo et al. 2021"),
     "half": ("Always one half", "Varasteh"),
     "auxiliary-mean": ("The average of the auxiliary records", ""),
+    "auxiliary-regression": ("A regression on the auxiliary records, without any message", ""),
     "limit": ("The limit: a regressor that has learnt from other people's truth", ""),
     "alone": ("The same regressor without the federation: the partner's own columns only", ""),
 } | {card.name: (card.title, card.paper) for card in ATTACKS}
@@ -129,6 +131,7 @@ def combine_defenses(
 ) -> tuple[DefenseFinding, ...]:
     """Compare the strongest attack with a defense to the strongest without it, over all columns."""
     cards: dict[str, Any] = {card.name: card for card in DEFENSES}
+    cards |= {card.name: card for card in DETECTORS}
     findings = []
     for name in dict.fromkeys(d.defense for unit in units for d in unit.defenses):
         runs = [(u, d) for u in units for d in u.defenses if d.defense == name]

@@ -108,7 +108,7 @@ def run_prediction(
         tuple(threats),
         tuple(defenses),
         world.correct(),
-        _correct_alone(prepared, rows),
+        correct_alone(prepared, rows),
         len(rows.training),
     )
 
@@ -197,7 +197,7 @@ class PredictionWorld:
         )
 
 
-def _correct_alone(prepared: Prepared, rows: Rows) -> Ints:
+def correct_alone(prepared: Prepared, rows: Rows) -> Ints:
     """Class the targets with the active party's own columns only: what it has without joining."""
     outputs = 1 if len(prepared.classes) == 2 else len(prepared.classes)
     shape = Linear(sealed(np.zeros((prepared.active.shape[1], outputs))), sealed(np.zeros(outputs)))

@@ -30,6 +30,7 @@ _MODULES: list[str] = [
     "whatleaks.experiments.uniform_data",
     "whatleaks.experiments.score_attack",
     "whatleaks.experiments.encrypted_regression",
+    "whatleaks.experiments.split_hijack",
     "whatleaks.experiments.worked_example",
 ]
 _TASKS: dict[str, Task] = {}

@@ -8,9 +8,10 @@ from whatleaks.errors import UsageError, nearest
 from whatleaks.threat.encrypted import ENCRYPTED
 from whatleaks.threat.model import ThreatModel
 from whatleaks.threat.prediction import AGNOSTIC, BLACK_BOX, WHITE_BOX
+from whatleaks.threat.split import SPLIT_HIJACK
 
 THREATS: dict[str, ThreatModel[Any]] = {
-    threat.name: threat for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC, ENCRYPTED)
+    threat.name: threat for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC, ENCRYPTED, SPLIT_HIJACK)
 }
 
 

@@ -1,4 +1,4 @@
-"""Threat models on split networks: the hijacker of training, and the curious partner."""
+"""The threat model on split networks: the hijacker of training."""
 
 from __future__ import annotations
 
@@ -35,16 +35,6 @@ SPLIT_HIJACK = ThreatModel(
         "batches with gradients of its own making, and knows the layer sizes of the passive "
         "party's network (Yao et al. III-B)"
     ),
-    grants=frozenset({Grant.AUXILIARY}),
-    view=SplitView,
-    project=_split,
-)
-
-SPLIT_CURIOUS = ThreatModel(
-    name="split-curious",
-    adversary="active party",
-    conduct=Conduct.CURIOUS,
-    sees="the embedding of every training batch and of every target record",
     grants=frozenset({Grant.AUXILIARY}),
     view=SplitView,
     project=_split,
