@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,8 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="Find and fetch the public data sets.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
+claims_app = typer.Typer(help="The papers' claims and our verdicts.", invoke_without_command=True)
+app.add_typer(claims_app, name="claims")
 
 DataHome = Annotated[
     Path | None, typer.Option("--data-home", help="Folder with the public data sets.")
@@ -239,6 +242,162 @@ def data_fetch(
 
     for path in fetch(name, data_home):
         print(path)
+
+
+Workers = Annotated[int, typer.Option(help="Worker processes; 0: one per core.")]
+On = Annotated[str, typer.Option("--on", help="local or ray.")]
+Address = Annotated[str, typer.Option(help="A Ray cluster's address; empty: start one here.")]
+StorePath = Annotated[Path, typer.Option("--store", help="The file that keeps finished runs.")]
+DEFAULT_STORE = Path("runs/whatleaks.db")
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="A sweep in TOML; see docs/experiments.md.")],
+    store: StorePath = DEFAULT_STORE,
+    on: On = "local",
+    workers: Workers = 0,
+    address: Address = "",
+    verbose: Annotated[bool, typer.Option("--verbose", help="One line per finished run.")] = False,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw error against share of columns into this SVG file.")
+    ] = None,
+) -> None:
+    """Run a declared sweep; runs that are already stored are not run again."""
+    from whatleaks.experiments import sweep
+    from whatleaks.experiments.executors import choose
+    from whatleaks.experiments.live import view_for
+    from whatleaks.experiments.runner import plan
+    from whatleaks.experiments.runner import run as perform
+    from whatleaks.experiments.store import Store
+
+    specs = sweep.load(file).specs
+    plan(specs)  # refused before a store is made
+    with closing(Store(store)) as results:
+        summary = perform(specs, results, choose(on, workers, address), view_for(verbose))
+    if figure is not None:
+        from whatleaks.report.sweep_figure import write_figure
+
+        print(write_figure([r for r in summary.records if r is not None and r.ok], figure))
+    if summary.interrupted:
+        raise typer.Exit(130)
+    if summary.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def results(
+    to: Annotated[Path, typer.Option("--to", help="A .parquet file to write.")],
+    store: StorePath = DEFAULT_STORE,
+) -> None:
+    """Export every stored run, one row per number, for pandas or polars."""
+    from whatleaks.experiments.frame import to_parquet
+    from whatleaks.experiments.store import Store
+
+    if not store.exists():
+        raise UsageError(f"--store: there is no file {store}: run something first")
+    if to.suffix != ".parquet":
+        raise UsageError(f"--to writes Parquet: give a name that ends in .parquet, got {to}")
+    with closing(Store(store)) as held:
+        records, _ = held.all()
+    print(f"{to_parquet(records, to)} rows of {len(records)} runs in {to}")
+
+
+@claims_app.callback()
+def claims_list(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects.")] = False,
+) -> None:
+    """List all claims with their verdicts."""
+    if context.invoked_subcommand is not None:
+        return
+    from whatleaks.papers.ledger import listing, results_home
+
+    entries = listing(results_home())
+    if as_json:
+        print_json([entry.to_dict() for entry in entries])
+        return
+    show(
+        "Claims",
+        ("id", "verdict", "profile", "claim", "measured"),
+        [
+            (e.claim.id, e.judgement.verdict.value, e.profile, e.claim.claim, e.judgement.measured)
+            for e in entries
+        ],
+    )
+
+
+@claims_app.command("run")
+def claims_run(
+    ids: Annotated[list[str], typer.Argument(help="Claim ids, papers' letters, or all.")],
+    profile: Annotated[str, typer.Option(help="fast, standard or full.")] = "fast",
+    store: StorePath = DEFAULT_STORE,
+    on: On = "local",
+    workers: Workers = 0,
+    address: Address = "",
+    verbose: Annotated[bool, typer.Option("--verbose", help="One line per finished run.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of objects.")] = False,
+) -> None:
+    """Run what some claims lack, judge them by their rules and keep the verdicts."""
+    from whatleaks.experiments.executors import choose
+    from whatleaks.experiments.live import view_for
+    from whatleaks.experiments.store import Store
+    from whatleaks.papers.check import profile_named
+    from whatleaks.papers.ledger import chosen, results_home, run_claims, write
+
+    names = chosen(ids)
+    profile_named(profile)
+    with closing(Store(store)) as held:
+        summary, entries = run_claims(
+            names, profile, held, choose(on, workers, address), view_for(verbose)
+        )
+    home = results_home()
+    for entry in entries:
+        if entry.records:
+            write(home, entry)
+    if as_json:
+        print_json([entry.to_dict() for entry in entries])
+    else:
+        show(
+            f"Claims, {profile} profile",
+            ("id", "verdict", "measured", "reported", "interval", "n", "seconds"),
+            [
+                (
+                    d["id"],
+                    d["verdict"],
+                    d["measured"] or d["note"],
+                    d["reported"] if d["reported"] is not None else "",
+                    d["interval"] or "",
+                    d["n"],
+                    d["seconds"],
+                )
+                for d in (entry.to_dict() for entry in entries)
+            ],
+        )
+    if summary.interrupted:
+        raise typer.Exit(130)
+    if summary.failed:
+        raise typer.Exit(1)
+
+
+@claims_app.command("report")
+def claims_report(
+    out: Annotated[Path, typer.Option(help="Folder for the pages.")] = Path("claims-report"),
+) -> None:
+    """Write one HTML page per paper: claim, verdict, figure, evidence, command."""
+    check_writable(out)
+    from whatleaks.papers.ledger import listing, results_home
+    from whatleaks.report.claims_page import write_pages
+
+    for path in write_pages(listing(results_home()), out):
+        print(path)
+
+
+def print_json(tree: Any) -> None:
+    """Print plain values as JSON."""
+    import json
+
+    print(json.dumps(tree, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def list_datasets(data_home: Path | None) -> None:

@@ -1,0 +1,67 @@
+"""Sorting records and averaging them over seeds: what every judge needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Any
+
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import Spec, from_dict, replace_fields
+from whatleaks.metrics.intervals import mean_over_seeds
+from whatleaks.metrics.measurement import Measurement
+
+
+def grid(base: dict[str, Any], **axes: Iterable[Any]) -> list[Spec]:
+    """Return one spec per combination of the axes; a key such as ``options__unknown`` sets one option."""
+    spec = from_dict(base)
+    names = [name.replace("__", ".") for name in axes]
+    return [
+        replace_fields(spec, dict(zip(names, values, strict=True)), "claim")
+        for values in product(*axes.values())
+    ]
+
+
+def value(record: Record, name: str) -> float:
+    """Return one number of a run, measurement or baseline, without its interval."""
+    found = record.measurements.get(name, record.baselines.get(name))
+    if isinstance(found, Measurement):
+        return found.value
+    if isinstance(found, bool | int | float):
+        return float(found)
+    raise KeyError(f"run {record.hash[:12]} has no number {name!r}")
+
+
+def has(record: Record, name: str) -> bool:
+    """Say whether a run has a number."""
+    return name in record.measurements or name in record.baselines
+
+
+def over_seeds(records: Sequence[Record], name: str) -> Measurement:
+    """Average a number over runs that differ in their seed; one seed keeps its interval over records."""
+    if len(records) == 1:
+        found = records[0].measurements.get(name, records[0].baselines.get(name))
+        if isinstance(found, Measurement):
+            return found
+        single = value(records[0], name)
+        return Measurement(single, single, single, 1, name, "seeds")
+    return mean_over_seeds([value(record, name) for record in records], name)
+
+
+def grouped(records: Sequence[Record], *fields: str) -> dict[tuple[Any, ...], list[Record]]:
+    """Put records with equal fields together; ``options.x`` names an option."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        groups.setdefault(tuple(_field(record.spec, name) for name in fields), []).append(record)
+    return groups
+
+
+def _field(spec: Spec, name: str) -> Any:
+    first, _, key = name.partition(".")
+    found = getattr(spec, first)
+    return found[key] if key else found
+
+
+def share_of(part: int, whole: int, what: str) -> str:
+    """Say ``3 of 4 runs``."""
+    return f"{part} of {whole} {what}"

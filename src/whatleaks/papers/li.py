@@ -1,0 +1,110 @@
+"""Li, Bao, Xiang and others: inverting encrypted regressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import Spec
+from whatleaks.papers.check import check
+from whatleaks.papers.claim import Judgement, Verdict
+from whatleaks.papers.grouping import grid, has, share_of, value
+
+BASE = {"task": "encrypted-regression"}
+EXACT = 1e-6
+
+
+def _l01_runs(profile: str) -> list[Spec]:
+    seeds = range({"fast": 1, "standard": 3, "full": 10}[profile])
+    enough = [("motor-temperature", 9, 0), ("wine-quality", 9, 0), ("wine-quality", 12, 3)]
+    if profile != "fast":
+        enough.append(("breast-cancer", 28, 0))
+    too_few = [("wine-quality", 12, 0), ("motor-temperature", 15, 0)]
+    runs = []
+    for dataset, batch, fake in (*enough, *too_few):
+        runs += grid(
+            {**BASE, "dataset": dataset, "options": {"batch": batch, "fake": fake, "unknown": 2}},
+            seed=seeds,
+        )
+    return runs
+
+
+@check(
+    "L01",
+    rule=(
+        f"Exact means a relative error below {EXACT:g}. Holds if every run with at least as many attacker "
+        "columns (fakes included) as records is exact and every other run is refused as unsolvable; "
+        "partly if only the first; else fails."
+    ),
+    sizes={
+        "fast": "motor and red wine, 2048-bit keys, 1 seed",
+        "standard": "motor, red wine and breast cancer, 2048-bit keys, 3 seeds",
+        "full": "the same, 10 seeds",
+    },
+    runs=_l01_runs,
+)
+def l01(records: Sequence[Record]) -> Judgement:
+    """Judge the recovery of the victim's intermediate values."""
+    enough = [r for r in records if value(r, "attacker columns") >= value(r, "records")]
+    few = [r for r in records if value(r, "attacker columns") < value(r, "records")]
+    errors = [value(r, "intermediate error") for r in enough if has(r, "intermediate error")]
+    exact = sum(error < EXACT for error in errors)
+    refused = sum(not has(r, "intermediate error") for r in few)
+    if exact == len(enough):
+        verdict = Verdict.HOLDS if refused == len(few) else Verdict.PARTLY
+    else:
+        verdict = Verdict.FAILS
+    return Judgement(
+        verdict,
+        f"exact in {share_of(exact, len(enough), 'runs')} with enough columns (largest error {max(errors):.0e}); "
+        f"unsolvable in {share_of(refused, len(few), 'runs')} without",
+        note="On real 2048-bit ciphertexts; the error is the fixed point's and the doubles', not the cipher's.",
+    )
+
+
+def _l08_runs(profile: str) -> list[Spec]:
+    seeds = range({"fast": 1, "standard": 8, "full": 50}[profile])
+    runs = []
+    for dataset, batch, unknown in (
+        ("motor-temperature", 9, 2),
+        ("wine-quality", 9, 2),
+        ("wine-quality", 10, 1),
+    ):
+        runs += grid(
+            {**BASE, "dataset": dataset, "options": {"batch": batch, "unknown": unknown}},
+            seed=seeds,
+        )
+    return runs
+
+
+@check(
+    "L08",
+    rule=(
+        f"Inverted means a relative error below {EXACT:g} of the one table that the attack commits to. Holds if "
+        "every run is inverted, partly if in every run the truth is at least among the tables that fit the "
+        "transcript, else fails."
+    ),
+    sizes={
+        "fast": "three cases, 2048-bit keys, 1 seed",
+        "standard": "three cases, 2048-bit keys, 8 seeds each",
+        "full": "three cases, 50 seeds each",
+    },
+    runs=_l08_runs,
+)
+def l08(records: Sequence[Record]) -> Judgement:
+    """Judge whether victims with one or two columns are inverted with nothing known."""
+    done = [r for r in records if has(r, "table error")]
+    right = sum(value(r, "table error") < EXACT for r in done)
+    among = sum(value(r, "best table error") < EXACT for r in done)
+    several = sum(value(r, "tables") > 1 for r in done)
+    n = len(records)
+    verdict = Verdict.HOLDS if right == n else Verdict.PARTLY if among == n else Verdict.FAILS
+    return Judgement(
+        verdict,
+        f"the committed table is right in {share_of(right, n, 'runs')}, the truth is among the fitting tables "
+        f"in {among}; more than one table fits in {several}",
+        note=(
+            "With two columns a mirror image fits the transcript exactly; public ranges often, not always, "
+            "rule it out."
+        ),
+    )

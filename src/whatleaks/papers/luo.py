@@ -1,0 +1,156 @@
+"""Luo, Wu, Xiao, Ooi 2021: feature inference on predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import Spec, from_dict
+from whatleaks.papers.check import check
+from whatleaks.papers.claim import Judgement, Verdict
+from whatleaks.papers.grouping import grid, grouped, over_seeds, share_of, value
+from whatleaks.papers.plot import LinePlot, Plot, Series
+
+SETS = ("bank-marketing", "credit-card-default", "sensorless-drive", "online-news")
+ESA = {"task": "score-attack", "model": "lr", "threat": "white-box", "attack": "equality-solving"}
+ZERO = 1e-6  # an error that no figure of the paper could show
+
+# Passive columns up to one less than the classes: 2, 2, 11 and 5 of them.
+BELOW_THRESHOLD = {
+    "bank-marketing": (1,),
+    "credit-card-default": (1,),
+    "sensorless-drive": (1, 5, 10),
+    "online-news": (1, 4),
+}
+
+
+def _u01_runs(profile: str) -> list[Spec]:
+    seeds = {"fast": 1, "standard": 5, "full": 10}[profile]
+    targets = {"fast": 200, "standard": 1000, "full": 0}[profile]
+    runs = []
+    for dataset, counts in BELOW_THRESHOLD.items():
+        if profile == "fast":
+            counts = counts[-1:]
+        runs += grid(
+            {**ESA, "dataset": dataset, "targets": targets},
+            options__unknown=counts,
+            seed=range(seeds),
+        )
+    return runs
+
+
+@check(
+    "U01",
+    rule=(
+        f"Zero means an error below {ZERO:g}. Holds if every run's error is zero, partly if more "
+        "than half of them are, else fails."
+    ),
+    sizes={
+        "fast": "the largest admissible number of columns, 200 records, 1 seed",
+        "standard": "1, middle and largest admissible numbers of columns, 1,000 records, 5 seeds",
+        "full": "the same numbers of columns, all records, 10 seeds",
+    },
+    runs=_u01_runs,
+)
+def u01(records: Sequence[Record]) -> Judgement:
+    """Judge whether equality solving is exact below the threshold."""
+    errors = [value(record, "equality-solving") for record in records]
+    zero = sum(error < ZERO for error in errors)
+    verdict = (
+        Verdict.HOLDS
+        if zero == len(errors)
+        else Verdict.PARTLY
+        if zero > len(errors) / 2
+        else Verdict.FAILS
+    )
+    return Judgement(
+        verdict,
+        f"error below {ZERO:g} in {share_of(zero, len(errors), 'runs')}; the largest is {max(errors):.1e}",
+        note=""
+        if zero == len(errors)
+        else "The equations are nearly dependent where it is not zero.",
+    )
+
+
+def _u02_runs(profile: str) -> list[Spec]:
+    del profile
+    return [from_dict({"task": "worked-example", "options": {"example": "luo-1"}})]
+
+
+@check(
+    "U02",
+    rule=(
+        "Holds if the printed, rounded logarithms give the printed answer to 1 in 2,000 and the exact "
+        "scores of the example's record give that record to 1 in a million; else fails."
+    ),
+    sizes=dict.fromkeys(("fast", "standard", "full"), "the example itself"),
+    runs=_u02_runs,
+)
+def u02(records: Sequence[Record]) -> Judgement:
+    """Judge the worked example."""
+    run = records[0]
+    deposit, shopping = value(run, "deposit"), value(run, "shopping")
+    exact = value(run, "deposit from exact scores"), value(run, "shopping from exact scores")
+    close = abs(deposit / 8011.8 - 1) < 5e-4 and abs(shopping / 3.046 - 1) < 5e-4
+    right = abs(exact[0] / 8000 - 1) < 1e-6 and abs(exact[1] / 3 - 1) < 1e-6
+    return Judgement(
+        Verdict.HOLDS if close and right else Verdict.FAILS,
+        f"({deposit:.1f}, {shopping:.3f}); from exact scores ({exact[0]:.6g}, {exact[1]:.6g})",
+        note="Rounding the logarithms to three digits explains the whole distance to (8000, 3).",
+    )
+
+
+def _u04_runs(profile: str) -> list[Spec]:
+    shares = {"fast": (0.4,), "standard": (0.2, 0.4, 0.6), "full": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)}
+    seeds = {"fast": 1, "standard": 3, "full": 10}[profile]
+    targets = {"fast": 200, "standard": 1000, "full": 0}[profile]
+    return grid({**ESA, "targets": targets}, dataset=SETS, share=shares[profile], seed=range(seeds))
+
+
+def _u04_plot(records: Sequence[Record]) -> Plot:
+    lines, bounds = [], []
+    for (dataset,), group in grouped(records, "dataset").items():
+        by_share = grouped(group, "share")
+        x = tuple(share for (share,) in sorted(by_share))
+        runs = [by_share[key] for key in sorted(by_share)]
+        lines.append(Series(dataset, x, tuple(over_seeds(run, "equality-solving") for run in runs)))
+        bounds.append(
+            Series(f"bound, {dataset}", x, tuple(over_seeds(run, "bound") for run in runs))
+        )
+    return LinePlot(
+        "Equality solving stays below the bound of Eq 15",
+        "share of passive columns",
+        "mean squared error",
+        tuple(lines),
+        tuple(bounds),
+    )
+
+
+@check(
+    "U04",
+    rule=(
+        "Holds if in every run the error is at most the mean of 2 x^2 over the same records and columns; "
+        "else fails. The bounds of whole sets are compared with the printed ones in the note."
+    ),
+    sizes={
+        "fast": "40 % of the columns, 200 records, 1 seed",
+        "standard": "20, 40 and 60 % of the columns, 1,000 records, 3 seeds",
+        "full": "10 to 60 % of the columns, all records, 10 seeds",
+    },
+    runs=_u04_runs,
+    draw=_u04_plot,
+)
+def u04(records: Sequence[Record]) -> Judgement:
+    """Judge the bound of Eq 15."""
+    ratios = [value(record, "equality-solving") / value(record, "bound") for record in records]
+    under = sum(ratio <= 1.0 for ratio in ratios)
+    whole = {
+        dataset: value(group[0], "bound of all columns")
+        for (dataset,), group in grouped(records, "dataset").items()
+    }
+    told = ", ".join(f"{dataset} {bound:.2f}" for dataset, bound in whole.items())
+    return Judgement(
+        Verdict.HOLDS if under == len(ratios) else Verdict.FAILS,
+        f"under the bound in {share_of(under, len(ratios), 'runs')}; the largest ratio is {max(ratios):.2f}",
+        note=f"2 x mean(x^2) over all columns: {told}; printed: 0.60, 0.14, 0.45, 0.34.",
+    )
