@@ -164,7 +164,7 @@ def test_a_store_that_cannot_write_stops_the_sweep_with_one_line(
     db.close()
     store._db.execute(f"PRAGMA max_page_count = {pages}")
     specs = doubles(200, tmp_path / "log")
-    with pytest.raises(StoreError, match="the disk is full. What was stored stays readable"):
+    with pytest.raises(StoreError, match=r"the disk is full\. What was stored stays readable"):
         run(specs, store, TWO)
     stored = len(store.all()[0])
     store._db.execute("PRAGMA max_page_count = 100000")

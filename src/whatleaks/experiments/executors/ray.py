@@ -87,7 +87,8 @@ def _connect(address: str, workers: int, patience: float) -> Any:
         if not _answers(address, patience):
             raise UsageError(
                 f"--address {address}: no Ray cluster answered within {patience:.0f} s. "
-                "Check host and port, or leave --address out to use this machine"
+                "Check host, port and, if the cluster asks for a token, RAY_AUTH_TOKEN; "
+                "or leave --address out to use this machine"
             )
         ray.init(address=address, runtime_env={"env_vars": ONE_THREAD}, **quiet)
         return ray
