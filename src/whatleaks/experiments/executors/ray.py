@@ -51,9 +51,8 @@ class RayExecutor:
         # Retries are counted here, as for local workers, and not a second time by Ray.
         remote = ray.remote(num_cpus=1, max_retries=0)(perform)
         cores = int(ray.cluster_resources().get("CPU", 1))
-        width = _AHEAD * (min(self.workers, cores) if self.workers else cores)
-        if self.workers and self.address:
-            width = self.workers  # a shared cluster: never more at once than was asked for
+        # On a cluster that others share, never more at once than was asked for.
+        width = self.workers if self.address and self.workers else _AHEAD * cores
         waiting = deque((job, 1) for job in jobs)
         flying: dict[Any, tuple[Job, int]] = {}
         while waiting or flying:
