@@ -59,7 +59,7 @@ def threads(spec: Spec, streams: Streams) -> Outcome:
     """Report how many threads torch and the BLAS libraries would use."""
     import numpy as np
     import torch
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
     np.ones((4, 4)) @ np.ones((4, 4))
     pools = threadpool_info()

@@ -1,4 +1,4 @@
-"""Run a sweep file in a process of its own, to be killed: FILE STORE."""
+"""Run a sweep file in a process of its own, to be killed: FILE STORE [ON [ADDRESS]]."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from whatleaks.experiments.tasks import provide
 
 def main() -> int:
     provide(experiment_doubles.MODULE)
+    on = sys.argv[3] if len(sys.argv) > 3 else "local"
+    address = sys.argv[4] if len(sys.argv) > 4 else ""
+    executor = choose(on, 2, address)
     try:
         with Store(Path(sys.argv[2])) as store:
-            done = run(load(Path(sys.argv[1])).specs, store, choose("local", 2), PlainView(True))
+            done = run(load(Path(sys.argv[1])).specs, store, executor, PlainView(True))
     except WhatleaksError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -15,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-import experiment_doubles  # noqa: F401  (registers the doubles)
+import experiment_doubles
 from whatleaks.errors import UsageError
 from whatleaks.experiments.executors import Executor, choose
-from whatleaks.experiments.executors.ray import RayExecutor, _answers
+from whatleaks.experiments.executors.ray import RayExecutor
 from whatleaks.experiments.runner import run
 from whatleaks.experiments.settings import Settings
 from whatleaks.experiments.spec import Spec
@@ -132,33 +135,60 @@ def test_an_address_that_does_not_answer_is_one_line_in_time(listening: bool, st
     assert "\n" not in str(refused.value)
 
 
+CLUSTER = """
+task = "uniform-data"
+attack = "uniform"
+targets = 50
+[sweep]
+seed = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+"""
+
+
 @needs_ray
 def test_a_running_cluster_is_used_by_its_address(tmp_path: Path) -> None:
-    """A cluster in processes of its own, as on another machine; then the same bytes."""
-    ray = [sys.executable, "-m", "ray.scripts.scripts"]
+    """A cluster in processes of its own, as on another machine, with a token made for it."""
     with _silent_port() as free:
-        port = free.getsockname()[1]
-    paths = os.pathsep.join(path for path in sys.path if path)
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    short = tempfile.mkdtemp(prefix="r")  # Ray's sockets live there; their paths must be short
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+    command += ["--num-cpus=2", "--include-dashboard=false"]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+    }
     head = subprocess.Popen(
-        [*ray, "start", "--head", "--block", "--num-cpus=2", f"--port={port}"]
-        + ["--include-dashboard=false", f"--temp-dir={tmp_path / 'r'}"],
-        env={**os.environ, "PYTHONPATH": paths, "RAY_USAGE_STATS_ENABLED": "0"},
+        [*command, f"--port={address.partition(':')[2]}", f"--temp-dir={short}"],
+        env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    (tmp_path / "sweep.toml").write_text(CLUSTER)
+    script = Path(experiment_doubles.__file__).with_name("sweep_process.py")
+    sweep = [sys.executable, str(script), str(tmp_path / "sweep.toml"), str(tmp_path / "r.db")]
     try:
         end = time.monotonic() + 40
-        while not _answers(f"127.0.0.1:{port}", 10.0):
-            assert time.monotonic() < end, "the cluster does not start"
-        few = TWO_HUNDRED[:20]
-        with Store(tmp_path / "a.db") as here, Store(tmp_path / "b.db") as there:
-            local = measured(few, here, choose("local", workers=2))
-            cluster = measured(few, there, choose("ray", address=f"127.0.0.1:{port}"))
-        assert local == cluster
+        code = 2
+        while code == 2 and time.monotonic() < end:  # 2: it does not answer yet
+            code = subprocess.run(
+                [*sweep, "ray", address], env=environment, capture_output=True, check=False
+            ).returncode
+        assert code == 0
     finally:
-        os.killpg(head.pid, signal.SIGTERM)
+        os.killpg(head.pid, signal.SIGKILL)  # Ray's servers watch their parent and leave
         head.wait(30)
+        shutil.rmtree(short, ignore_errors=True)
+    specs = parse(CLUSTER).specs
+    with Store(tmp_path / "r.db") as there, Store(tmp_path / "here.db") as here:
+        cluster = run(specs, there, choose("local", workers=1))
+        assert cluster.reused == 10
+        local = measured(specs, here, choose("local", workers=1))
+    assert [
+        json.dumps(r.outcome.to_dict()).encode() for r in cluster.records if r and r.outcome
+    ] == local
 
 
 def test_ray_that_is_not_installed_is_one_line(

@@ -61,12 +61,12 @@ def test_bootstrap_agrees_with_a_plain_reference(monkeypatch: pytest.MonkeyPatch
     values = rng().exponential(1.0, 60)
     n, b = values.size, intervals.RESAMPLES
     rows = np.random.default_rng(9).integers(0, n, (b, n))
-    t = []
+    found = []
     for row in rows:
         sample = values[row]
-        t.append((sample.mean() - values.mean()) / (sample.std(ddof=1) / np.sqrt(n)))
+        found.append((sample.mean() - values.mean()) / (sample.std(ddof=1) / np.sqrt(n)))
     error = values.std(ddof=1) / np.sqrt(n)
-    t = np.sort(t)
+    t = np.sort(found)
     low, high = values.mean() - t[-25] * error, values.mean() - t[24] * error
 
     m = mean_over_records(values, "mse", np.random.default_rng(9))

@@ -164,7 +164,7 @@ def test_a_store_that_cannot_write_stops_the_sweep_with_one_line(
     db.close()
     store._db.execute(f"PRAGMA max_page_count = {pages}")
     specs = doubles(200, tmp_path / "log")
-    with pytest.raises(StoreError, match="the disk is full. What was stored stays readable"):
+    with pytest.raises(StoreError, match=r"the disk is full\. What was stored stays readable"):
         run(specs, store, TWO)
     stored = len(store.all()[0])
     store._db.execute("PRAGMA max_page_count = 100000")
@@ -176,15 +176,16 @@ SWEEP = """
 task = "double"
 [options]
 log = "{log}"
-pause = 0.05
+pause = {pause}
 [sweep]
 seed = {seeds}
 """
 
 
-def start(tmp_path: Path, seeds: int) -> subprocess.Popen[str]:
+def start(tmp_path: Path, seeds: int, pause: float = 0.05) -> subprocess.Popen[str]:
     file = tmp_path / "sweep.toml"
-    file.write_text(SWEEP.format(log=tmp_path / "log", seeds=list(range(seeds))))
+    text = SWEEP.format(log=tmp_path / "log", pause=pause, seeds=list(range(seeds)))
+    file.write_text(text)
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])
     return subprocess.Popen(
         [sys.executable, str(TESTS / "sweep_process.py"), str(file), str(tmp_path / "k.db")],
@@ -221,6 +222,24 @@ def gone(pid: int) -> bool:
         return False
 
 
+def all_gone(tmp_path: Path) -> None:
+    lines = (tmp_path / "log").read_text().splitlines()
+    workers = {int(line.split()[2]) for line in lines}
+    end = time.monotonic() + 10
+    while not all(gone(pid) for pid in workers):
+        assert time.monotonic() < end, "workers outlive their parent"
+        time.sleep(0.02)
+
+
+def test_a_worker_in_a_long_run_leaves_with_its_parent(tmp_path: Path) -> None:
+    process = start(tmp_path, 2, pause=60.0)
+    wait_for(tmp_path, 2)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=30)
+    all_gone(tmp_path)
+    assert stored(tmp_path) == set()
+
+
 def test_kill_9_loses_at_most_the_runs_in_flight(tmp_path: Path) -> None:
     """60 runs on 2 workers, killed after 20 have begun, resumed in a new process."""
     process = start(tmp_path, 60)
@@ -228,12 +247,7 @@ def test_kill_9_loses_at_most_the_runs_in_flight(tmp_path: Path) -> None:
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
 
-    lines = (tmp_path / "log").read_text().splitlines()
-    workers = {int(line.split()[2]) for line in lines}
-    end = time.monotonic() + 10
-    while not all(gone(pid) for pid in workers):
-        assert time.monotonic() < end, "workers outlive their parent"
-        time.sleep(0.02)
+    all_gone(tmp_path)
 
     before, begun_before = stored(tmp_path), begun(tmp_path / "log")
     assert len(before) >= 10

@@ -182,7 +182,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is a folder"):
         Store(tmp_path / "folder")
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="folder of .* cannot be made"):
+    with pytest.raises(StoreError, match=r"folder of .* cannot be made"):
         Store(tmp_path / "file" / "r.db")
 
 

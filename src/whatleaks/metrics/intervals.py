@@ -24,7 +24,7 @@ LEVEL = 0.95
 RESAMPLES = 999  # (999 + 1) * 0.025 is whole: the quantiles are order statistics
 SMALL = 20  # below, resamples repeat too much to be studentised
 LARGE = 1000  # above, skewness no longer matters
-_CELLS = 1 << 20  # resampled values held at once: 8 MB each for a handful of arrays
+_CELLS = 1 << 15  # resampled values held at once: 256 KB, which stays in the cache
 
 
 def mean_over_records(errors: npt.ArrayLike, unit: str, rng: np.random.Generator) -> Measurement:

@@ -8,6 +8,7 @@ from whatleaks.experiments.executors.protocol import Executor
 from whatleaks.experiments.executors.ray import RayExecutor
 
 NAMES = ("local", "ray")
+__all__ = ["NAMES", "Executor", "LocalExecutor", "RayExecutor", "choose"]
 
 
 def choose(on: str = "local", workers: int = 0, address: str = "") -> Executor:

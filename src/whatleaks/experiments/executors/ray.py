@@ -51,9 +51,8 @@ class RayExecutor:
         # Retries are counted here, as for local workers, and not a second time by Ray.
         remote = ray.remote(num_cpus=1, max_retries=0)(perform)
         cores = int(ray.cluster_resources().get("CPU", 1))
-        width = _AHEAD * (min(self.workers, cores) if self.workers else cores)
-        if self.workers and self.address:
-            width = self.workers  # a shared cluster: never more at once than was asked for
+        # On a cluster that others share, never more at once than was asked for.
+        width = self.workers if self.address and self.workers else _AHEAD * cores
         waiting = deque((job, 1) for job in jobs)
         flying: dict[Any, tuple[Job, int]] = {}
         while waiting or flying:
@@ -87,7 +86,8 @@ def _connect(address: str, workers: int, patience: float) -> Any:
         if not _answers(address, patience):
             raise UsageError(
                 f"--address {address}: no Ray cluster answered within {patience:.0f} s. "
-                "Check host and port, or leave --address out to use this machine"
+                "Check host, port and, if the cluster asks for a token, RAY_AUTH_TOKEN; "
+                "or leave --address out to use this machine"
             )
         ray.init(address=address, runtime_env={"env_vars": ONE_THREAD}, **quiet)
         return ray
