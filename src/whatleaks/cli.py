@@ -317,14 +317,9 @@ def claims_list(
     if as_json:
         print_json([entry.to_dict() for entry in entries])
         return
-    show(
-        "Claims",
-        ("id", "verdict", "profile", "claim", "measured"),
-        [
-            (e.claim.id, e.judgement.verdict.value, e.profile, e.claim.claim, e.judgement.measured)
-            for e in entries
-        ],
-    )
+    from whatleaks.report.terminal import verdict_lines
+
+    print(verdict_lines([entry.to_dict() for entry in entries]))
 
 
 @claims_app.command("run")
@@ -358,22 +353,9 @@ def claims_run(
     if as_json:
         print_json([entry.to_dict() for entry in entries])
     else:
-        show(
-            f"Claims, {profile} profile",
-            ("id", "verdict", "measured", "reported", "interval", "n", "seconds"),
-            [
-                (
-                    d["id"],
-                    d["verdict"],
-                    d["measured"] or d["note"],
-                    d["reported"] if d["reported"] is not None else "",
-                    d["interval"] or "",
-                    d["n"],
-                    d["seconds"],
-                )
-                for d in (entry.to_dict() for entry in entries)
-            ],
-        )
+        from whatleaks.report.terminal import verdicts
+
+        print(verdicts([entry.to_dict() for entry in entries]))
     if summary.interrupted:
         raise typer.Exit(130)
     if summary.failed:

@@ -25,7 +25,7 @@ OPTIONS: dict[str, Value] = {
     "training_fraction": 0.8,
     "drop": "",
     "limit": False,  # the limit costs a forest: only where it is asked for
-    "data": "",  # named options of the data set's parser, such as "drop_duration"
+    "data": "",  # named options of the data set's parser, such as "drop_duration,classes=5"
 }
 MODEL_OPTIONS: dict[str, Value] = {
     "hidden": "",
@@ -80,6 +80,15 @@ def check(spec: Spec) -> None:
             raise SpecError(f"attack_options: no attack here has {key!r}.{nearest(key, known)}")
 
 
+def parser_options(text: str) -> dict[str, Any]:
+    """Read ``name`` as true and ``name=value`` as a number or a word."""
+    options: dict[str, Any] = {}
+    for word in filter(None, text.split(",")):
+        name, _, told = word.partition("=")
+        options[name] = True if not told else int(told) if told.isdigit() else told
+    return options
+
+
 def build_attacks(spec: Spec) -> list[Any]:
     """Build the named attacks; each takes from ``attack_options`` what it has a field for."""
     from whatleaks.attacks.registry import attack_card
@@ -94,7 +103,7 @@ def build_attacks(spec: Spec) -> list[Any]:
 
 @task(
     "score-attack",
-    version=1,
+    version=2,
     options=OPTIONS,
     uses=(
         "dataset",
@@ -123,10 +132,7 @@ def score_attack(spec: Spec, streams: Streams) -> Outcome:
     from whatleaks.wire.channel import Channel
     from whatleaks.wire.transcript import Transcript
 
-    choices: dict[str, Any] = dict.fromkeys(
-        [word for word in spec.options.text("data").split(",") if word], True
-    )
-    dataset = load(spec.dataset, **choices)
+    dataset = load(spec.dataset, **parser_options(spec.options.text("data")))
     dropped = [word for word in spec.options.text("drop").split(",") if word]
     features = [str(c) for c in dataset.frame.columns if c != dataset.label and c not in dropped]
     count = spec.options.whole("unknown")

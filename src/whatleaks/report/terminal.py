@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 from whatleaks.auditor.result import AuditResult
 from whatleaks.report.page import LEAKAGE, Bar, lay_out
@@ -61,6 +62,41 @@ def summary(result: AuditResult) -> str:
         for i, advice in enumerate(result.advice, 1):
             lines += _wrap(printable(advice), f"  {i}. ", "     ")
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return each claim's verdict with all that stands behind it, one block per claim."""
+    blocks = []
+    for claim in claims:
+        lines = [f"{claim['id']}  {claim['verdict'].upper()}  ({claim['where']})"]
+        lines += _wrap(claim["claim"], "  claim     ", " " * 12)
+        told = [("measured", claim["measured"]), ("note", claim["note"])]
+        if claim["value"] is not None:
+            low, high = claim["interval"]
+            told.insert(1, ("value", f"{claim['value']:.4g} [{low:.4g}, {high:.4g}]"))
+        if claim["reported"] is not None:
+            told.append(("reported", plain_value(claim["reported"])))
+        if claim["n"]:
+            told.append(("size", f"{claim['n']} runs, {claim['seconds']} s; {claim['sizes']}"))
+        for name, text in told:
+            if text:
+                lines += _wrap(text, f"  {name:<10}", " " * 12)
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def verdict_lines(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return one short entry per claim and a count of verdicts."""
+    lines = []
+    for claim in claims:
+        head = f"{claim['id']}  {claim['verdict']:<8} "
+        lines += _wrap(claim["claim"], head, " " * len(head))
+        if claim["measured"]:
+            text = f"{claim['profile']}: {claim['measured']}"
+            lines += _wrap(text, " " * len(head) + "-> ", " " * (len(head) + 3))
+    counts = Counter(claim["verdict"] for claim in claims)
+    tally = ", ".join(f"{counts[v]} {v}" for v in ("holds", "partly", "fails", "not-run"))
+    return "\n".join([*lines, "", f"{len(claims)} claims: {tally}"])
 
 
 def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
