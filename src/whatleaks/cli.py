@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +26,8 @@ app.add_typer(data_app, name="data")
 claims_app = typer.Typer(help="The papers' claims and our verdicts.", invoke_without_command=True)
 app.add_typer(claims_app, name="claims")
 
+INTERRUPTED = 130  # what a shell expects of a programme that Ctrl-C ended
+
 DataHome = Annotated[
     Path | None, typer.Option("--data-home", help="Folder with the public data sets.")
 ]
@@ -33,15 +36,16 @@ DataHome = Annotated[
 def main() -> None:
     """Run the command line: errors of use in one line and exit code 2, never a traceback."""
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(code if isinstance(code, int) else 0)
     except WhatleaksError as error:
         print(f"whatleaks: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except typer.Exit as leave:
-        sys.exit(leave.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         print("whatleaks: interrupted. Run the same command again to resume.", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
@@ -150,6 +154,7 @@ def audit(
             out=out,
             progress=tell,
             notes=source.notes,
+            command=shlex.join(["whatleaks", *sys.argv[1:]]),
             model=model,
             threats=words(threat),
             seeds=seeds,
@@ -280,7 +285,7 @@ def run(
 
         print(write_figure([r for r in summary.records if r is not None and r.ok], figure))
     if summary.interrupted:
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
     if summary.failed:
         raise typer.Exit(1)
 
@@ -357,7 +362,7 @@ def claims_run(
 
         print(verdicts([entry.to_dict() for entry in entries]))
     if summary.interrupted:
-        raise typer.Exit(130)
+        raise typer.Exit(INTERRUPTED)
     if summary.failed:
         raise typer.Exit(1)
 

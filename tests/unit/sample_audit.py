@@ -290,9 +290,9 @@ def sample_case() -> AuditResult:
     return replace(
         high_case(),
         samples=(
-            SampleRow(0.48213, 0.50127),
-            SampleRow(0.12009, 0.11873),
-            SampleRow(0.9031, 0.871),
+            SampleRow(0.48213, 0.50127, "radius", "equality-solving"),
+            SampleRow(0.12009, 0.11873, "radius", "equality-solving"),
+            SampleRow(0.9031, 0.871, "radius", "equality-solving"),
         ),
     )
 

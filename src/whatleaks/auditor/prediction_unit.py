@@ -19,6 +19,7 @@ from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
 from whatleaks.defenses.registry import DEFENSES
 from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
+from whatleaks.metrics.association import followed
 from whatleaks.models.linear import Linear
 from whatleaks.models.logistic import fit_logistic
 from whatleaks.seeds import Streams
@@ -35,6 +36,8 @@ TRIED_AGAIN = {
     "lr": ("equality-solving-clipped", "half-star"),
     "network": ("gradient-inversion-kl",),
 }
+
+SHOWN = 10  # records shown with --show-values
 
 Progress = Callable[[str], None]
 
@@ -110,6 +113,7 @@ def run_prediction(
         world.correct(),
         correct_alone(prepared, rows),
         len(rows.training),
+        world.samples(spec, threats) if spec.show_values else (),
     )
 
 
@@ -169,6 +173,26 @@ class PredictionWorld:
             )
             scored.append(evaluator.limit(own, other_own, self.streams.rng("limit"), "alone"))
         return scored
+
+    def samples(
+        self, spec: AuditSpec, threats: Sequence[ThreatScores]
+    ) -> tuple[tuple[float, float, str, str], ...]:
+        """Show truth beside guess for a few records of the worst column: the user asked for it."""
+        found = [
+            (followed(s.together[:, j], s.moved[:, j], t.spread[:, j]).value, t.threat, s.name, j)
+            for t in threats
+            for s in t.scored
+            if s.role == "attack"
+            for j in range(s.squared.shape[1])
+        ]
+        if not found:
+            return ()
+        _, threat, name, column = max(found, key=lambda entry: entry[0])
+        attack = next(a for a in build_attacks(spec, threat) if a.name == name)
+        view = self.view(threat, self.rows.targets)
+        answer = commit(attack, view, self.streams.rng(f"attack/{threat}/{name}"))
+        pairs = Evaluator(self.truth, self.truth[:0]).samples(answer, column, SHOWN)
+        return tuple((*pair, self.prepared.passive_columns[column], name) for pair in pairs)
 
     def correct(self) -> Ints:
         """Say for every target whether the released scores class it right."""

@@ -108,10 +108,12 @@ class Headline:
 
 @dataclass(frozen=True)
 class SampleRow:
-    """One record of the worst column, shown only with ``--show-values``: truth beside guess."""
+    """One record of the first seed's worst column, shown only with ``--show-values``."""
 
     truth: float
     guess: float
+    column: str
+    attack: str
 
 
 @dataclass(frozen=True)

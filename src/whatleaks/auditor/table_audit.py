@@ -53,6 +53,7 @@ def run_audit(
     workshop_folder: Path | None = None,
     tell: Tell | None = None,
     notes: Sequence[str] = (),
+    command: str = "",
 ) -> AuditResult:
     """Run every unit that is not finished yet, then combine. ``tell(what, done, of)`` reports progress."""
     start = time.perf_counter()
@@ -83,7 +84,7 @@ def run_audit(
         units.append(unit)
     if tell is not None:
         tell("summing up", len(jobs), len(jobs))
-    result = _sum_up(frame, spec, first, units, seeds, table, made_by, start, notes)
+    result = _sum_up(frame, spec, first, units, seeds, table, made_by, start, notes, command)
     workshop.clear()
     return result
 
@@ -98,6 +99,7 @@ def _sum_up(
     made_by: dict[str, Any],
     start: float,
     notes: Sequence[str],
+    command: str,
 ) -> AuditResult:
     streams = Streams(spec.seed).under("summary")
     threats = combine_threats(units, streams)
@@ -115,7 +117,7 @@ def _sum_up(
         target_rows=len(units[0].correct),
         accuracy=accuracy(np.concatenate([u.correct for u in units])),
         accuracy_alone=accuracy(np.concatenate([u.correct_alone for u in units])),
-        spec=spec.to_dict(),
+        spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
         code=made_by,
         environment=environment(),

@@ -47,4 +47,4 @@ class UnitResult:
     correct: Ints
     correct_alone: Ints
     training_rows: int
-    samples: tuple[tuple[float, float], ...] = ()
+    samples: tuple[tuple[float, float, str, str], ...] = ()  # only with --show-values

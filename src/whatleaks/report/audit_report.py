@@ -49,6 +49,7 @@ def audit(
     out: str | Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     notes: Sequence[str] = (),
+    command: str = "",
     **choices: Any,
 ) -> AuditReport:
     """Audit a pandas or polars frame: what can the holder of the label learn of ``passive``?
@@ -71,4 +72,4 @@ def audit(
             choices[key] = tuple(choices[key])
     spec = AuditSpec(label=label, passive=tuple(passive), **choices)
     folder = Path(out) / "unfinished" if out is not None else None
-    return AuditReport(run_audit(from_frame(frame), spec, name, folder, progress, notes))
+    return AuditReport(run_audit(from_frame(frame), spec, name, folder, progress, notes, command))

@@ -37,16 +37,25 @@ LEVELS = {
 }
 
 LEAKAGE = (
-    "Leakage is the share of a column’s differences between people that an attacker recovers. "
-    "At 0 % nobody can be told apart from the average; at 100 % every value is known."
+    "Leakage is the share of a column’s differences between people that an attacker’s guesses "
+    "follow (their squared correlation with the truth). At 0 % nobody can be told apart; at "
+    "100 % whoever also knows the column’s average and spread knows every value."
 )
 
 _BASELINES = {
     "uniform": "A random value between 0 and 1 for everyone. Beating only this is no leak.",
     "gaussian": "A random value around the middle of the range for everyone.",
     "half": "The middle of the range for everyone: the bar to beat for whoever knows only the range.",
-    "mean": "The average of the other people’s records that the attacker was given.",
+    "auxiliary-mean": "The average of the other people’s records that the attacker was given.",
+    "auxiliary-regression": (
+        "A regression on the records that the attacker was given, from its own columns alone: "
+        "what that gift is worth without any federation."
+    ),
 }
+_ALONE = (
+    "The same learner with the attacker’s own columns only: what it could say about people "
+    "without any federation. The federation adds what lies between this and the limit."
+)
 _LIMIT = (
     "A learner that the auditor trained on true values of other records: "
     "roughly what any attack with the same view could hope for."
@@ -125,6 +134,7 @@ class Verdict:
     defense: DefenseFinding
     removed: str
     cost: str
+    rest: str
 
 
 @dataclass(frozen=True)
@@ -293,7 +303,7 @@ def _unit(value: float) -> float:
 def _block(threat: ThreatFinding) -> ThreatBlock:
     limit, half = _first(threat, "limit"), _first(threat, "baseline", "half")
     attacks = sorted(threat.of("attack"), key=lambda guess: -guess.leakage.value)
-    ordered = (*attacks, *threat.of("limit"), *threat.of("baseline"))
+    ordered = (*attacks, *threat.of("limit"), *threat.of("alone"), *threat.of("baseline"))
     scale = _scale(ordered)
     return ThreatBlock(
         threat=threat,
@@ -342,6 +352,7 @@ def _round_up(value: float) -> float:
 def _error_row(guess: GuessFinding, scale: float) -> ErrorRow:
     meaning = {
         "limit": _LIMIT,
+        "alone": _ALONE,
         "baseline": _BASELINES.get(guess.name, "A guess that uses nothing."),
     }
     seeds = guess.over_seeds
@@ -393,4 +404,8 @@ def _verdict(defense: DefenseFinding) -> Verdict:
         cost = "Accuracy is higher with it, beyond chance."
     else:
         cost = "No sure effect on accuracy."
-    return Verdict(defense, removed, cost)
+    rest = (
+        "A learner that knows other people’s truth still follows "
+        f"{percent(defense.limit.value)} with it in place."
+    )
+    return Verdict(defense, removed, cost, rest)
