@@ -45,7 +45,7 @@ def run_trees(
     tell(f"growing the joint {spec.model}")
     federation = _grow(prepared, prepared.passive, rows, spec, streams)
     world = _World(prepared, spec, streams, rows, federation, seed)
-    (threat,) = (name for name in spec.threats if name in THREATS)
+    threat = next(name for name in spec.threats if name in THREATS)
     tell(f"attacking under the {threat} threat")
     attacks = build_attacks(spec, threat)
     found = world.attack(threat, attacks, baselines=True)
