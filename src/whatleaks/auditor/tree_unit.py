@@ -188,7 +188,8 @@ class _World:
         return (
             f"Seed {self.seed}: path restriction answers {_share(rates[0])} of the tests on your "
             f"columns right, a random path {_share(rates[1])}; the difference per record is "
-            f"{_share(gain)}. Without the released class the partner's own columns alone give "
+            f"{100 * gain.value:.1f} points (95 % interval {100 * gain.low:.1f} to "
+            f"{100 * gain.high:.1f}). Without the released class the partner's own columns alone give "
             f"{_share(rates[2])}. {empty} of {len(found.nodes)} records are left out: their "
             "guessed path tests none of your columns."
         )
