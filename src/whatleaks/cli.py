@@ -85,7 +85,7 @@ def audit(
     inner: Annotated[
         bool, typer.Option("--inner", help="Keep only ids that both files have.")
     ] = False,
-    model: Annotated[str, typer.Option(help="lr or network.")] = "lr",
+    model: Annotated[str, typer.Option(help="lr, network, tree or forest.")] = "lr",
     threat: Annotated[
         str | None, typer.Option(help="Comma-separated threats; `whatleaks threats` lists them.")
     ] = None,

@@ -115,6 +115,14 @@ def _unpack(tree: Any, reader: _Reader) -> Any:
         return tree
     if not isinstance(tree, dict):
         raise WireError("a message header holds an unknown kind of value")
+    try:
+        return _unpack_tagged(tree, reader)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise WireError(f"a message header is damaged: {type(error).__name__}") from None
+
+
+def _unpack_tagged(tree: dict[str, Any], reader: _Reader) -> Any:
+    """Read one tagged value; a malformed tag raises one of the errors that the caller names."""
     if "f" in tree:
         return float.fromhex(tree["f"])
     if "a" in tree:
@@ -141,8 +149,9 @@ def _array(dtype: Any, shape: Any, reader: _Reader) -> np.ndarray[Any, Any]:
         raise WireError(f"an array of {dtype!r} cannot travel: send numbers")
     if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
         raise WireError("an array in a message has no proper shape")
-    count = math.prod(shape)
+    # The bytes are taken before memory is: a header cannot ask for more than was sent.
+    raw = reader.take(math.prod(shape) * np.dtype(dtype).itemsize)
     array = np.empty(shape, dtype=dtype)
-    array.ravel()[:] = np.frombuffer(reader.take(count * array.itemsize), dtype=dtype)
+    array.ravel()[:] = np.frombuffer(raw, dtype=dtype)
     array.setflags(write=False)
     return array

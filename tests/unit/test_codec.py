@@ -99,6 +99,31 @@ def test_unknown_things_do_not_travel() -> None:
         encode(object())
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b'{"a":"float64"}',
+        b'{"a":"float64","s":[-1]}',
+        b'{"a":"float64","s":[1000000000000]}',
+        b'{"a":"object","s":[1]}',
+        b'{"b":"x"}',
+        b'{"c":"Plain"}',
+        b'{"c":["Plain"],"v":[]}',
+        b'{"f":7}',
+        b'{"d":[1]}',
+        b'{"t":3}',
+        b'{"c":"Plain","v":[["values",{"a":"float64","s":[1]}],["more",1]]}',
+        b"[1]",
+        b'{"t":[' * 5000 + b"1" + b"]}" * 5000,
+    ],
+)
+def test_a_forged_header_is_a_wire_error(header: bytes) -> None:
+    import struct
+
+    with pytest.raises(WireError):
+        decode(b"WLK1" + struct.pack("<I", len(header)) + header)
+
+
 def test_cut_and_padded_messages_are_refused() -> None:
     data = encode(Plain(np.ones(4)))
     for broken in (data[:-1], data[:6], data + b"x", b"XXXX" + data[4:]):

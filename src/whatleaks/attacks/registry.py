@@ -13,6 +13,7 @@ from whatleaks.attacks.gram_inversion import GramInversion
 from whatleaks.attacks.half_star import HalfStar
 from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
+from whatleaks.attacks.path_restriction import PathRestriction, PathRestrictionValues
 from whatleaks.attacks.protocol import Attack
 from whatleaks.errors import UsageError, nearest
 from whatleaks.threat.grants import Grant
@@ -40,6 +41,7 @@ class AttackCard:
 
 _NONE: frozenset[Grant] = frozenset()
 _MODEL = frozenset({Grant.MODEL})
+_TREES = frozenset({Grant.TREES})
 _QUERIES = frozenset({Grant.QUERIES})
 
 ATTACKS: tuple[AttackCard, ...] = (
@@ -62,6 +64,26 @@ ATTACKS: tuple[AttackCard, ...] = (
         "exact scores, the whole linear model and the columns' ranges",
         _MODEL,
         lambda **settings: EqualitySolving(**{"clip": True, **settings}),
+    ),
+    AttackCard(
+        "path-restriction",
+        "Path restriction: which way a record goes at your tests",
+        LUO,
+        ("white-box-tree",),
+        ("tree",),
+        "the released class and the whole tree",
+        _TREES,
+        PathRestriction,
+    ),
+    AttackCard(
+        "path-restriction-values",
+        "Path restriction, middles of the remaining intervals",
+        f"whatleaks, after {LUO}",
+        ("white-box-tree",),
+        ("tree",),
+        "the released class, the whole tree and the columns' ranges",
+        _TREES,
+        PathRestrictionValues,
     ),
     AttackCard(
         "half-star",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from whatleaks.auditor import encrypted_unit, prediction_unit, split_unit
+from whatleaks.auditor import encrypted_unit, prediction_unit, split_unit, tree_unit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.units import UnitResult
 from whatleaks.data.preparation import Prepared
@@ -29,4 +29,5 @@ FEDERATIONS: tuple[FederationCard, ...] = (
     ),
     FederationCard(encrypted_unit.FEDERATION, encrypted_unit.THREATS, encrypted_unit.run_encrypted),
     FederationCard(split_unit.FEDERATION, split_unit.THREATS, split_unit.run_split_unit),
+    FederationCard(tree_unit.FEDERATION, tree_unit.THREATS, tree_unit.run_trees),
 )

@@ -7,11 +7,15 @@ from typing import Any
 
 from whatleaks.errors import UsageError, nearest
 
-MODELS = ("lr", "network")
+MODELS = ("lr", "network", "tree", "forest")
 DEFAULT_THREATS = {
     "lr": ("white-box", "black-box", "agnostic"),
     "network": ("white-box", "black-box"),
+    "tree": ("white-box-tree",),
+    "forest": ("white-box-forest",),
 }
+TREE_THREATS = {"white-box-tree": "tree", "white-box-forest": "forest"}
+SCORE_THREATS = ("white-box", "black-box", "agnostic")
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,17 @@ class AuditSpec:
 
         for name in self.threats:
             threat_model(name)
+        for name in self.threats:
+            wanted = TREE_THREATS.get(name)
+            if wanted is not None and wanted != self.model:
+                raise UsageError(
+                    f"--threat {name} looks at a joint {wanted}: use it with --model {wanted}"
+                )
+            if name in SCORE_THREATS and self.model in TREE_THREATS.values():
+                raise UsageError(
+                    f"--threat {name} looks at an additive model's scores: "
+                    f"with --model {self.model} use --threat white-box-{self.model}"
+                )
         if "agnostic" in self.threats and self.model != "lr":
             raise UsageError(
                 "--threat agnostic solves a linear model's equations: use it with --model lr"

@@ -9,9 +9,19 @@ from whatleaks.threat.encrypted import ENCRYPTED
 from whatleaks.threat.model import ThreatModel
 from whatleaks.threat.prediction import AGNOSTIC, BLACK_BOX, WHITE_BOX
 from whatleaks.threat.split import SPLIT_HIJACK
+from whatleaks.threat.trees import WHITE_BOX_FOREST, WHITE_BOX_TREE
 
 THREATS: dict[str, ThreatModel[Any]] = {
-    threat.name: threat for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC, ENCRYPTED, SPLIT_HIJACK)
+    threat.name: threat
+    for threat in (
+        WHITE_BOX,
+        BLACK_BOX,
+        AGNOSTIC,
+        WHITE_BOX_TREE,
+        WHITE_BOX_FOREST,
+        ENCRYPTED,
+        SPLIT_HIJACK,
+    )
 }
 
 
