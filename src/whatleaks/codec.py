@@ -53,7 +53,7 @@ def decode(data: bytes) -> Any:
         raise WireError("a message is cut short: its header is longer than its bytes")
     try:
         tree = json.loads(data[8 : 8 + length])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WireError(f"a message header is not JSON: {error}") from None
     reader = _Reader(memoryview(data)[8 + length :])
     value = _unpack(tree, reader)
