@@ -99,9 +99,15 @@ def advice(
             f"{max(best.accuracy_before.value - best.accuracy.value, 0.0):.1%} of accuracy."
         )
         if best.limit.value >= ENOUGH:
+            alone = next((g for t in threats for g in t.of("alone") if t.name == best.threat), None)
+            without = (
+                f" ({alone.leakage.value:.0%} without any federation, from its own columns)"
+                if alone is not None
+                else ""
+            )
             lines.append(
-                f"It does not remove the information: somebody with the truth of other people could "
-                f"still follow {best.limit.value:.0%} with it in place."
+                "It does not remove the information: a partner who knows the truth of other people "
+                f"could still follow {best.limit.value:.0%} with it in place{without}."
             )
     elif effective:
         best = max(effective, key=lambda d: d.accuracy.value)

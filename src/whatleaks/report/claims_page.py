@@ -101,7 +101,9 @@ def _shown(entry: Entry) -> dict[str, Any]:
         else reported
         if isinstance(reported, str)
         else json.dumps(reported),
-        "command": f"whatleaks claims run {entry.claim.id} --profile {entry.profile or 'standard'}",
+        "command": ""
+        if check is None
+        else f"whatleaks claims run {entry.claim.id} --profile {entry.profile or 'standard'}",
     }
 
 
