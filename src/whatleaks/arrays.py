@@ -23,6 +23,14 @@ def sealed(values: npt.ArrayLike) -> Floats:
     return copy
 
 
+def seal(values: Floats) -> Floats:
+    """Seal an array that nobody else holds, without copying it if it owns its memory."""
+    if values.base is not None or values.dtype != np.float64 or not values.flags.c_contiguous:
+        return sealed(values)
+    values.setflags(write=False)
+    return values
+
+
 def sealed_ints(values: npt.ArrayLike) -> Ints:
     """Copy ``values`` into an owned, C-ordered, read-only int64 array."""
     copy: Ints = np.array(values, dtype=np.int64, order="C", copy=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.arrays import sealed
+from whatleaks.arrays import seal
 from whatleaks.attacks.equations import equations
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
@@ -35,4 +35,4 @@ class EqualitySolving:
         del rng
         system = equations(view.own, log_ratios(view.scores), view.model)
         values = system.right @ np.linalg.pinv(system.matrix).T  # U IV-A: x = Theta^+ a
-        return ValueGuess(sealed(np.clip(values, 0.0, 1.0) if self.clip else values))
+        return ValueGuess(seal(np.clip(values, 0.0, 1.0) if self.clip else values))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from whatleaks.arrays import Floats
 from whatleaks.errors import AttackError
 from whatleaks.models.additive import Additive, adjacent_differences
@@ -31,5 +33,7 @@ def equations(own: Floats, ratios: Floats, model: Additive) -> Equations:
             "the equations need at least 2 classes, got 1: a single score carries no ratio"
         )
     matrix = adjacent_differences(model.passive.weights).T  # A Eq 6: A = J W_pas
-    known = adjacent_differences(model.active.logits(own) + model.passive.bias)
-    return Equations(matrix, ratios - known)
+    # J is applied to the weights, not to the outputs: one column less per record to carry along.
+    known = own @ adjacent_differences(model.active.weights)
+    known += adjacent_differences(model.active.bias + model.passive.bias)
+    return Equations(matrix, np.subtract(ratios, known, out=known))

@@ -55,7 +55,7 @@ def log_ratios(scores: Floats) -> Floats:
     read as half of the smallest positive score in the same release: a rule that uses only
     what was released.
     """
-    if (scores <= 0.0).any():
+    if scores.size and float(scores.min()) <= 0.0:
         positive = scores[scores > 0.0]
         floor = 0.5 * float(positive.min()) if positive.size else 0.5
         scores = np.where(scores <= 0.0, floor, scores)
