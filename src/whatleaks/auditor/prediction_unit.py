@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from whatleaks.auditor.isolation import commit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
+from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.defenses.registry import DEFENSES
 from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
 from whatleaks.models.linear import Linear
@@ -94,9 +95,9 @@ def run_prediction(
         threats.append(world.attack(name, build_attacks(spec, name), baselines=True))
     defenses = []
     if spec.defenses and "white-box" in spec.threats:
-        for card in DEFENSES:
+        for card in [card for card in DEFENSES if card.acts_on == "release"]:
             tell(f"trying {card.name}")
-            defense = card.build()
+            defense = cast(ReleaseDefense, card.build())
             federation.with_defenses([defense])
             again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
             scores = world.attack("white-box", again, baselines=False)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from whatleaks.defenses.collaboration_check import CorrelationFilter
+from whatleaks.defenses.dropout import Dropout
 from whatleaks.defenses.label_only import LabelOnly
-from whatleaks.defenses.protocol import ReleaseDefense
+from whatleaks.defenses.protocol import Defense
+from whatleaks.defenses.release_gate import ReleaseGate
 from whatleaks.defenses.rounding import Rounding
 from whatleaks.defenses.score_noise import ScoreNoise
 from whatleaks.errors import UsageError, nearest
@@ -14,14 +17,18 @@ from whatleaks.errors import UsageError, nearest
 
 @dataclass(frozen=True)
 class DefenseCard:
-    """How a defense is listed and built."""
+    """How a defense is listed and built.
+
+    ``acts_on``: release, gate, training or data. A gate is built with the attack to simulate;
+    the others need nothing.
+    """
 
     name: str
     title: str
     paper: str
     acts_on: str
     needs: str
-    build: Callable[[], ReleaseDefense]
+    build: Callable[..., Defense]
 
 
 DEFENSES: tuple[DefenseCard, ...] = (
@@ -56,6 +63,30 @@ DEFENSES: tuple[DefenseCard, ...] = (
         "release",
         "an active party that can work without scores",
         LabelOnly,
+    ),
+    DefenseCard(
+        "gate-0.01",
+        "Scores withheld where a simulated attack comes within 0.01",
+        "Luo et al. 2021",
+        "gate",
+        "an enclave that sees both parties' columns",
+        ReleaseGate,
+    ),
+    DefenseCard(
+        "dropout-0.5",
+        "Half of the hidden values left out in training",
+        "Luo et al. 2021",
+        "training",
+        "a network whose training can be repeated",
+        Dropout,
+    ),
+    DefenseCard(
+        "correlation-max-0.5",
+        "Columns left out that correlate above 0.5 with a column of the partner",
+        "Luo et al. 2021",
+        "data",
+        "a way to compare both parties' columns before joining",
+        CorrelationFilter,
     ),
 )
 
