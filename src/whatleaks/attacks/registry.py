@@ -8,6 +8,7 @@ from typing import Any
 
 from whatleaks.attacks.agnostic import AgnosticInference
 from whatleaks.attacks.equality_solving import EqualitySolving
+from whatleaks.attacks.generative_regression import GenerativeRegression
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.attacks.gram_inversion import GramInversion
 from whatleaks.attacks.half_star import HalfStar
@@ -79,6 +80,15 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("lr", "network"),
         "scores and the whole differentiable model",
         lambda **settings: GradientInversion(**{"distance": "kl", **settings}),
+    ),
+    AttackCard(
+        "generative-regression",
+        "Generative regression network",
+        LUO,
+        ("white-box",),
+        ("lr", "network", "joint-network"),
+        "scores of many records and the whole differentiable model",
+        GenerativeRegression,
     ),
     AttackCard(
         "agnostic",

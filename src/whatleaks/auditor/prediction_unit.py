@@ -20,6 +20,7 @@ from whatleaks.data.preparation import Prepared
 from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.defenses.registry import DEFENSES
 from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
+from whatleaks.federation.joint_network import JointNetworkFederation, JointNetworkSettings
 from whatleaks.models.linear import Linear
 from whatleaks.models.logistic import fit_logistic
 from whatleaks.seeds import Streams
@@ -35,6 +36,7 @@ THREATS = ("white-box", "black-box", "agnostic")
 TRIED_AGAIN = {
     "lr": ("equality-solving-clipped", "half-star"),
     "network": ("gradient-inversion-kl",),
+    "joint-network": ("generative-regression",),
 }
 
 Progress = Callable[[str], None]
@@ -70,21 +72,25 @@ def build_attacks(spec: AuditSpec, threat: str, names: tuple[str, ...] = ()) -> 
     return found
 
 
+def build_federation(
+    prepared: Prepared, spec: AuditSpec, streams: Streams
+) -> AdditiveFederation | JointNetworkFederation:
+    """Return the federation that trains the spec's kind of model, not trained yet."""
+    data = (prepared.active, prepared.passive, prepared.labels, len(prepared.classes))
+    channel = Channel(Transcript([ACTIVE]))
+    if spec.model == "joint-network":
+        joint = JointNetworkSettings(hidden=spec.hidden)
+        return JointNetworkFederation(*data, joint, streams, channel)
+    return AdditiveFederation(*data, AdditiveSettings(hidden=spec.hidden), streams, channel)
+
+
 def run_prediction(
     prepared: Prepared, spec: AuditSpec, seed: int, streams: Streams, tell: Progress
 ) -> UnitResult:
     """Train once, then attack under every prediction threat that the spec names."""
     rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
     tell("training the federation")
-    federation = AdditiveFederation(
-        prepared.active,
-        prepared.passive,
-        prepared.labels,
-        len(prepared.classes),
-        AdditiveSettings(hidden=() if spec.model == "lr" else spec.hidden),
-        streams,
-        Channel(Transcript([ACTIVE])),
-    )
+    federation = build_federation(prepared, spec, streams)
     federation.train(rows.training)
     truth = sealed(prepared.passive[rows.targets])
     world = _World(prepared, spec, streams, rows, federation, truth)
@@ -123,7 +129,7 @@ class _World:
     spec: AuditSpec
     streams: Streams
     rows: Rows
-    federation: AdditiveFederation
+    federation: AdditiveFederation | JointNetworkFederation
     truth: Floats
 
     def attack(

@@ -7,10 +7,12 @@ from typing import Any
 
 from whatleaks.errors import UsageError, nearest
 
-MODELS = ("lr", "network")
+MODELS = ("lr", "network", "joint-network")
+DEFAULT_HIDDEN = {"lr": (), "network": (8, 8), "joint-network": (600, 300, 100)}
 DEFAULT_THREATS = {
     "lr": ("white-box", "black-box", "agnostic"),
     "network": ("white-box", "black-box"),
+    "joint-network": ("white-box", "black-box"),
 }
 
 
@@ -25,7 +27,7 @@ class AuditSpec:
     seeds: int = 3
     seed: int = 0
     targets: int = 300
-    hidden: tuple[int, ...] = (8, 8)
+    hidden: tuple[int, ...] = ()
     inversion_steps: int = 3000
     missing: str = "refuse"
     categories: str = "ordinal"
@@ -50,6 +52,12 @@ class AuditSpec:
                 raise UsageError(
                     f"--{name.replace('_', '-')} must be at least {least}, got {getattr(self, name)}"
                 )
+        if self.hidden and self.model == "lr":
+            raise UsageError("--hidden has no meaning for --model lr: use network or joint-network")
+        if any(size < 1 for size in self.hidden):
+            raise UsageError(f"--hidden layers need at least 1 unit, got {self.hidden}")
+        if not self.hidden:
+            object.__setattr__(self, "hidden", DEFAULT_HIDDEN[self.model])
         if not self.threats:
             object.__setattr__(self, "threats", DEFAULT_THREATS[self.model])
         from whatleaks.threat.registry import threat_model
