@@ -78,7 +78,7 @@ def audit(
     inner: Annotated[
         bool, typer.Option("--inner", help="Keep only ids that both files have.")
     ] = False,
-    model: Annotated[str, typer.Option(help="lr, network or joint-network.")] = "lr",
+    model: Annotated[str, typer.Option(help="lr, network, joint-network, tree or forest.")] = "lr",
     hidden: Annotated[
         str | None, typer.Option(help="Comma-separated sizes of a network's hidden layers.")
     ] = None,

@@ -115,9 +115,7 @@ class GenerativeRegression:
     def __post_init__(self) -> None:
         """Refuse settings with no meaning."""
         if self.variance_rule not in RULES:
-            raise UsageError(
-                f"the variance rule is excess or authors, got {self.variance_rule!r}"
-            )
+            raise UsageError(f"the variance rule is excess or authors, got {self.variance_rule!r}")
         for name in ("epochs", "batch", "draws"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -13,6 +13,7 @@ from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.attacks.gram_inversion import GramInversion
 from whatleaks.attacks.half_star import HalfStar
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
+from whatleaks.attacks.path_restriction import PathRestriction, PathRestrictionValues
 from whatleaks.attacks.protocol import Attack
 from whatleaks.errors import UsageError, nearest
 
@@ -53,6 +54,24 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("lr",),
         "exact scores, the whole linear model and the columns' ranges",
         lambda **settings: EqualitySolving(**{"clip": True, **settings}),
+    ),
+    AttackCard(
+        "path-restriction",
+        "Path restriction: which way a record goes at your tests",
+        LUO,
+        ("white-box-tree",),
+        ("tree",),
+        "the released class and the whole tree",
+        PathRestriction,
+    ),
+    AttackCard(
+        "path-restriction-values",
+        "Path restriction, middles of the remaining intervals",
+        f"whatleaks, after {LUO}",
+        ("white-box-tree",),
+        ("tree",),
+        "the released class, the whole tree and the columns' ranges",
+        PathRestrictionValues,
     ),
     AttackCard(
         "half-star",

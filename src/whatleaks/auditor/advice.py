@@ -8,6 +8,7 @@ from whatleaks.auditor.result import DefenseFinding, Headline, ThreatFinding
 
 LEVELS = ((0.1, "low"), (0.5, "medium"), (0.99, "high"))
 ENOUGH = 0.1  # a defense that leaves less than this share of the variation is called effective
+REDUCED = 0.5  # if it also takes at least half away: a small leak may be small without it
 COST = 0.02  # and cheap if it costs at most two points of accuracy
 
 
@@ -83,7 +84,11 @@ def advice(
             f"{classes} classes. A linear model's exact scores then give every value away. "
             "Contribute more columns than classes, or keep your part of the model to yourself."
         )
-    effective = [d for d in defenses if d.leakage.value < ENOUGH]
+    effective = [
+        d
+        for d in defenses
+        if d.leakage.value < ENOUGH and d.leakage.value <= REDUCED * d.leakage_before.value
+    ]
     cheap = [d for d in effective if d.accuracy_before.value - d.accuracy.value <= COST]
     if head.level == "low":
         lines.append("No attack tried here calls for a defense. A stronger one may: see the limit.")

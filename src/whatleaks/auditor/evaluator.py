@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.arrays import Floats, sealed
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.auditor.isolation import Committed
 from whatleaks.auditor.limit import predict_from_evidence
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
+from whatleaks.metrics.branching import count_branches
 from whatleaks.metrics.reconstruction import spread, squared_errors
-from whatleaks.threat.guess import ValueGuess
+from whatleaks.models.tree import Tree
+from whatleaks.threat.guess import BranchGuess, ValueGuess
 
 
 @travels
@@ -39,6 +41,23 @@ class Scored:
     isolated: bool
 
 
+@travels
+@dataclass(frozen=True)
+class BranchScored:
+    """One guess of paths against the truth: per record the passive nodes on its path, the right ones.
+
+    ``candidates``: how many paths the attack still held possible.
+    """
+
+    name: str
+    role: str
+    nodes: Ints
+    right: Ints
+    candidates: Ints
+    seconds: float
+    isolated: bool
+
+
 class Evaluator:
     """Holds the truth of the target records and of other records for the limit."""
 
@@ -53,9 +72,7 @@ class Evaluator:
 
     def score(self, committed: Committed, role: str) -> Scored:
         """Score the one answer of an attack or a baseline."""
-        if committed.name in self.__heard:
-            raise AttackError(f"{committed.name} has already answered: one guess, then the score")
-        self.__heard.add(committed.name)
+        self._hear(committed.name)
         guess = committed.guess
         if not isinstance(guess, ValueGuess):
             raise AttackError(f"{committed.name} guessed no values: score it by its own metric")
@@ -74,6 +91,33 @@ class Evaluator:
             committed.seconds,
             committed.isolated,
         )
+
+    def score_branches(self, committed: Committed, role: str, model: Tree) -> BranchScored:
+        """Score the one answer of an attack that guesses paths through ``model``."""
+        self._hear(committed.name)
+        guess = committed.guess
+        if not isinstance(guess, BranchGuess):
+            raise AttackError(f"{committed.name} guessed no paths: score it by its own metric")
+        if len(guess.leaf) != len(self.__truth):
+            raise AttackError(
+                f"{committed.name} guessed paths for {len(guess.leaf)} records, "
+                f"the truth has {len(self.__truth)}"
+            )
+        nodes, right = count_branches(model, guess.leaf, self.__truth)
+        return BranchScored(
+            committed.name,
+            role,
+            sealed_ints(nodes),
+            sealed_ints(right),
+            sealed_ints(guess.candidates),
+            committed.seconds,
+            committed.isolated,
+        )
+
+    def _hear(self, name: str) -> None:
+        if name in self.__heard:
+            raise AttackError(f"{name} has already answered: one guess, then the score")
+        self.__heard.add(name)
 
     def _scored(
         self,

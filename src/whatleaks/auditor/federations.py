@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from whatleaks.auditor import encrypted_unit, prediction_unit
+from whatleaks.auditor import encrypted_unit, prediction_unit, tree_unit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.units import UnitResult
 from whatleaks.data.preparation import Prepared
@@ -28,4 +28,5 @@ FEDERATIONS: tuple[FederationCard, ...] = (
         prediction_unit.FEDERATION, prediction_unit.THREATS, prediction_unit.run_prediction
     ),
     FederationCard(encrypted_unit.FEDERATION, encrypted_unit.THREATS, encrypted_unit.run_encrypted),
+    FederationCard(tree_unit.FEDERATION, tree_unit.THREATS, tree_unit.run_trees),
 )

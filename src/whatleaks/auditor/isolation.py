@@ -22,7 +22,7 @@ import whatleaks
 from whatleaks.attacks.protocol import Attack
 from whatleaks.codec import decode, encode
 from whatleaks.errors import AttackError, WhatleaksError
-from whatleaks.threat.guess import Guess, IntervalGuess, ValueGuess
+from whatleaks.threat.guess import BranchGuess, Guess, IntervalGuess, ValueGuess
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _in_child(attack: Attack[Any], view: bytes, rng: np.random.Generator) -> Gue
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
         raise AttackError(f"the isolated attack {attack.name} failed: {last[0]}")
     guess = decode(done.stdout)
-    if not isinstance(guess, ValueGuess | IntervalGuess):
+    if not isinstance(guess, ValueGuess | IntervalGuess | BranchGuess):
         raise AttackError(f"the isolated attack {attack.name} did not return a guess")
     return guess
 

@@ -7,13 +7,17 @@ from typing import Any
 
 from whatleaks.errors import UsageError, nearest
 
-MODELS = ("lr", "network", "joint-network")
-DEFAULT_HIDDEN = {"lr": (), "network": (8, 8), "joint-network": (600, 300, 100)}
+MODELS = ("lr", "network", "joint-network", "tree", "forest")
+DEFAULT_HIDDEN = {"network": (8, 8), "joint-network": (600, 300, 100)}
 DEFAULT_THREATS = {
     "lr": ("white-box", "black-box", "agnostic"),
     "network": ("white-box", "black-box"),
     "joint-network": ("white-box", "black-box"),
+    "tree": ("white-box-tree",),
+    "forest": ("white-box-forest",),
 }
+TREE_THREATS = {"white-box-tree": "tree", "white-box-forest": "forest"}
+SCORE_THREATS = ("white-box", "black-box", "agnostic")
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,31 @@ class AuditSpec:
                 raise UsageError(
                     f"--{name.replace('_', '-')} must be at least {least}, got {getattr(self, name)}"
                 )
-        if self.hidden and self.model == "lr":
-            raise UsageError("--hidden has no meaning for --model lr: use network or joint-network")
+        if self.hidden and self.model not in DEFAULT_HIDDEN:
+            raise UsageError(
+                f"--hidden has no meaning for --model {self.model}: use network or joint-network"
+            )
         if any(size < 1 for size in self.hidden):
             raise UsageError(f"--hidden layers need at least 1 unit, got {self.hidden}")
         if not self.hidden:
-            object.__setattr__(self, "hidden", DEFAULT_HIDDEN[self.model])
+            object.__setattr__(self, "hidden", DEFAULT_HIDDEN.get(self.model, ()))
         if not self.threats:
             object.__setattr__(self, "threats", DEFAULT_THREATS[self.model])
         from whatleaks.threat.registry import threat_model
 
         for name in self.threats:
             threat_model(name)
+        for name in self.threats:
+            wanted = TREE_THREATS.get(name)
+            if wanted is not None and wanted != self.model:
+                raise UsageError(
+                    f"--threat {name} looks at a joint {wanted}: use it with --model {wanted}"
+                )
+            if name in SCORE_THREATS and self.model in TREE_THREATS.values():
+                raise UsageError(
+                    f"--threat {name} looks at an additive model's scores: "
+                    f"with --model {self.model} use --threat white-box-{self.model}"
+                )
         if "agnostic" in self.threats and self.model != "lr":
             raise UsageError(
                 "--threat agnostic solves a linear model's equations: use it with --model lr"

@@ -14,13 +14,16 @@ from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import decode, encode, travels
 from whatleaks.errors import GrantError
 from whatleaks.models.additive import Additive
+from whatleaks.models.forest import Forest
 from whatleaks.models.joint_network import JointNetwork
+from whatleaks.models.tree import Tree
 
 
 class Grant(Enum):
     """One kind of extra knowledge; the value is the sentence that a report prints."""
 
     MODEL = "the whole trained model, the passive party's part included"
+    TREES = "every node of the trained trees, the passive party's columns and thresholds included"
     AUXILIARY = "complete records of other people, with both parties' columns and labels"
     RANGES = "the public range of every column (values are on a scale from 0 to 1)"
     QUERIES = "answers of the trained partner to records that the adversary makes up"
@@ -44,6 +47,7 @@ class Offer:
     auxiliary: Auxiliary | None = None
     ranges: tuple[Floats, Floats] | None = None
     queries: tuple[Floats, Floats] | None = None
+    trees: Tree | Forest | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,22 @@ class Granted:
         return model
 
     @property
+    def tree(self) -> Tree:
+        """The whole trained tree, if granted."""
+        tree = self._get(Grant.TREES, self.offer.trees)
+        if not isinstance(tree, Tree):
+            raise GrantError("this federation trained a forest: there is no single tree to grant")
+        return tree
+
+    @property
+    def forest(self) -> Forest:
+        """The whole trained forest, if granted."""
+        forest = self._get(Grant.TREES, self.offer.trees)
+        if not isinstance(forest, Forest):
+            raise GrantError("this federation trained a single tree: there is no forest to grant")
+        return forest
+
+    @property
     def auxiliary(self) -> Auxiliary:
         """Complete records of other people, if granted."""
         auxiliary: Auxiliary = self._get(Grant.AUXILIARY, self.offer.auxiliary)
@@ -87,6 +107,7 @@ class Granted:
 
 _FIELD = {
     Grant.MODEL: "model",
+    Grant.TREES: "trees",
     Grant.AUXILIARY: "auxiliary",
     Grant.RANGES: "ranges",
     Grant.QUERIES: "queries",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
 
@@ -42,4 +42,29 @@ class IntervalGuess:
     high: Floats
 
 
-Guess = ValueGuess | IntervalGuess
+@travels
+@dataclass(frozen=True)
+class BranchGuess:
+    """A path through a decision tree for every target record, and what it says of the columns.
+
+    ``leaf``: the node number of the leaf at the path's end. ``candidates``: how many paths the
+    leaf was chosen among. A value lies in (``low``, ``high``]: records x unknown columns. A
+    side that no test on the path bounds is given as the border of the public range.
+    """
+
+    leaf: Ints
+    candidates: Ints
+    low: Floats
+    high: Floats
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be scored."""
+        if self.low.shape != self.high.shape or self.low.ndim != 2:
+            raise AttackError("an attack returned bounds of two shapes: this is a bug in it")
+        if not len(self.leaf) == len(self.candidates) == len(self.low):
+            raise AttackError("an attack returned paths for other records than bounds: a bug in it")
+        if not (np.isfinite(self.low).all() and np.isfinite(self.high).all()):
+            raise AttackError("an attack returned a bound that is not finite: this is a bug in it")
+
+
+Guess = ValueGuess | IntervalGuess | BranchGuess

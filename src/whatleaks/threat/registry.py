@@ -8,9 +8,11 @@ from whatleaks.errors import UsageError, nearest
 from whatleaks.threat.encrypted import ENCRYPTED
 from whatleaks.threat.model import ThreatModel
 from whatleaks.threat.prediction import AGNOSTIC, BLACK_BOX, WHITE_BOX
+from whatleaks.threat.trees import WHITE_BOX_FOREST, WHITE_BOX_TREE
 
 THREATS: dict[str, ThreatModel[Any]] = {
-    threat.name: threat for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC, ENCRYPTED)
+    threat.name: threat
+    for threat in (WHITE_BOX, BLACK_BOX, AGNOSTIC, ENCRYPTED, WHITE_BOX_TREE, WHITE_BOX_FOREST)
 }
 
 

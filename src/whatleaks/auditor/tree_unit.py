@@ -1,0 +1,218 @@
+"""Joint trees under the white-box threats: the released class of a tree, the votes of a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.attacks.baselines import BASELINES, Nothing
+from whatleaks.attacks.path_restriction import PathRestriction
+from whatleaks.attacks.protocol import Attack
+from whatleaks.attacks.random_path import RandomPath
+from whatleaks.auditor.evaluator import BranchScored, Evaluator, Scored
+from whatleaks.auditor.isolation import commit
+from whatleaks.auditor.prediction_unit import Rows, build_attacks, choose_rows
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
+from whatleaks.data.preparation import Prepared
+from whatleaks.defenses.registry import DEFENSES
+from whatleaks.errors import UsageError
+from whatleaks.federation.joint_trees import ACTIVE, FOREST, TREE, JointTrees, trees_of
+from whatleaks.metrics.branching import branching_advantage, branching_rate
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.models.tree import Tree
+from whatleaks.seeds import Streams
+from whatleaks.threat.grants import Offer, hand_out
+from whatleaks.threat.guess import BranchGuess
+from whatleaks.threat.model import Own
+from whatleaks.threat.registry import threat_model
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.transcript import Transcript
+
+FEDERATION = "joint-trees"
+THREATS = ("white-box-tree", "white-box-forest")
+
+
+def run_trees(
+    prepared: Prepared, spec: AuditSpec, seed: int, streams: Streams, tell: Callable[[str], None]
+) -> UnitResult:
+    """Grow once, attack under the threat that fits the model, then try every release defense."""
+    rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
+    tell(f"growing the joint {spec.model}")
+    federation = _grow(prepared, prepared.passive, rows, spec, streams)
+    world = _World(prepared, spec, streams, rows, federation, seed)
+    (threat,) = (name for name in spec.threats if name in THREATS)
+    tell(f"attacking under the {threat} threat")
+    attacks = build_attacks(spec, threat)
+    found = world.attack(threat, attacks, baselines=True)
+    defenses = []
+    # Release defenses are compared by the strongest attack on values: without one, none is tried.
+    if spec.defenses and any(scored.role == "attack" for scored in found.scored):
+        for card in DEFENSES:
+            tell(f"trying {card.name}")
+            federation.with_defenses([card.build()])
+            scores = world.attack(threat, attacks, baselines=False)
+            defenses.append(DefenseScores(card.name, threat, scores.scored, world.correct()))
+        federation.with_defenses([])
+    alone = _grow(prepared, sealed(prepared.passive[:, :0]), rows, spec, streams)
+    return UnitResult(
+        FEDERATION,
+        seed,
+        prepared.passive_columns,
+        (found,),
+        tuple(defenses),
+        world.correct(),
+        _correct(alone, prepared, rows),
+        len(rows.training),
+    )
+
+
+def _grow(
+    prepared: Prepared, passive: Floats, rows: Rows, spec: AuditSpec, streams: Streams
+) -> JointTrees:
+    """Train joint trees; with no passive columns they are what the active party has alone."""
+    federation = JointTrees(
+        prepared.active,
+        passive,
+        prepared.labels,
+        len(prepared.classes),
+        TREE if spec.model == "tree" else FOREST,
+        streams,
+        Channel(Transcript([])),
+    )
+    federation.train(rows.training)
+    return federation
+
+
+def _correct(federation: JointTrees, prepared: Prepared, rows: Rows) -> Ints:
+    """Say for every target whether the release classes it right."""
+    released = federation.predict(rows.targets)
+    return sealed_ints(released.argmax(axis=1) == prepared.labels[rows.targets])
+
+
+@dataclass
+class _World:
+    """Grown trees and all that the evaluator needs to stage attacks on them."""
+
+    prepared: Prepared
+    spec: AuditSpec
+    streams: Streams
+    rows: Rows
+    federation: JointTrees
+    seed: int
+
+    def attack(
+        self, threat_name: str, attacks: list[Attack[Any]], *, baselines: bool
+    ) -> ThreatScores:
+        """Let every attack commit once and score it: values as values, paths as branches."""
+        truth, others = (
+            sealed(self.prepared.passive[r]) for r in (self.rows.targets, self.rows.others)
+        )
+        evaluator = Evaluator(truth, others)
+        view = self._view(threat_name, self.rows.targets)
+        scored: list[Scored] = []
+        paths: list[BranchScored] = []
+        model = self.federation.model()
+        for attack in attacks:
+            rng = self.streams.rng(f"attack/{threat_name}/{attack.name}")
+            answer = commit(attack, view, rng, isolated=self.spec.isolated)
+            if isinstance(answer.guess, BranchGuess) and isinstance(model, Tree):
+                paths.append(evaluator.score_branches(answer, "attack", model))
+            else:
+                scored.append(evaluator.score(answer, "attack"))
+        if baselines:
+            for baseline in BASELINES:
+                rng = self.streams.rng(f"baseline/{baseline.name}")
+                answer = commit(baseline, Nothing(*truth.shape), rng)
+                scored.append(evaluator.score(answer, "baseline"))
+        evidence = view.evidence()
+        other_evidence = (
+            self._view(threat_name, self.rows.others).evidence() if len(others) else evidence[:0]
+        )
+        scored.append(evaluator.limit(evidence, other_evidence, self.streams.rng("limit")))
+        notes: list[str] = []
+        if baselines:
+            own, other_own = (
+                self.prepared.active[r] for r in (self.rows.targets, self.rows.others)
+            )
+            scored.append(evaluator.limit(own, other_own, self.streams.rng("limit"), "alone"))
+            notes.append(self._tested())
+        if baselines and paths and isinstance(model, Tree):
+            rival = [
+                evaluator.score_branches(
+                    commit(attack, view, self.streams.rng(f"baseline/{attack.name}")),
+                    "baseline",
+                    model,
+                )
+                for attack in (RandomPath(), PathRestriction(use_release=False))
+            ]
+            notes.append(self._branches(paths[0], *rival))
+        return ThreatScores(threat_name, evaluator.spread(), tuple(scored), tuple(notes))
+
+    def correct(self) -> Ints:
+        """Say for every target whether the release classes it right."""
+        return _correct(self.federation, self.prepared, self.rows)
+
+    def _tested(self) -> str:
+        """Say which of the passive party's columns the model looks at."""
+        model = self.federation.model()
+        tested = np.unique(np.concatenate([t.feature[t.passive] for t in trees_of(model)]))
+        names = [self.prepared.passive_columns[j - model.active_columns] for j in tested]
+        return (
+            f"Seed {self.seed}: the joint {self.spec.model} tests {len(names)} of your "
+            f"{len(self.prepared.passive_columns)} columns"
+            + (f": {', '.join(names)}." if names else ".")
+        )
+
+    def _branches(self, found: BranchScored, chance: BranchScored, own: BranchScored) -> str:
+        """Put the branching rate, its baseline and their difference into one sentence."""
+        try:
+            rates = [
+                branching_rate(s.nodes, s.right, self.streams.rng(f"branching/{s.name}"))
+                for s in (found, chance, own)
+            ]
+            gain = branching_advantage(
+                found.nodes,
+                found.right,
+                chance.nodes,
+                chance.right,
+                self.streams.rng("branching/gain"),
+            )
+        except UsageError as nothing:
+            return f"Seed {self.seed}: {nothing}."
+        empty = int((found.nodes == 0).sum())
+        return (
+            f"Seed {self.seed}: path restriction answers {_share(rates[0])} of the tests on your "
+            f"columns right, a random path {_share(rates[1])}; the difference per record is "
+            f"{_share(gain)}. Without the released class the partner's own columns alone give "
+            f"{_share(rates[2])}. {empty} of {len(found.nodes)} records are left out: their "
+            "guessed path tests none of your columns."
+        )
+
+    def _view(self, threat_name: str, rows: Ints) -> Any:
+        """Predict ``rows`` on a channel of its own and project what the active party received."""
+        threat = threat_model(threat_name)
+        channel = Channel(Transcript([ACTIVE]))
+        self.federation.predict(rows, channel)
+        columns = self.prepared.passive.shape[1]
+        offer = Offer(
+            trees=self.federation.model(),
+            ranges=(sealed(np.zeros(columns)), sealed(np.ones(columns))),
+        )
+        own = Own(
+            sealed(self.prepared.active[rows]),
+            sealed(self.prepared.active[self.rows.training]),
+            sealed_ints(self.prepared.labels[self.rows.training]),
+            columns,
+        )
+        return threat.project(
+            channel.transcript.received_by(ACTIVE), own, hand_out(threat.grants, offer)
+        )
+
+
+def _share(rate: Measurement) -> str:
+    return f"{rate.value:.1%} (95 % interval {rate.low:.1%} to {rate.high:.1%})"
