@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from whatleaks.arrays import sealed
 from whatleaks.attacks.forest_surrogate import fit_surrogate
 from whatleaks.attacks.generative_regression import GenerativeRegression
 from whatleaks.codec import travels
@@ -25,12 +26,16 @@ class ForestGenerativeRegression:
     """``regression``: the generator and its training. The rest is the stand-in for the forest.
 
     The paper gives the stand-in's sizes; how many made-up records it takes is not stated.
+    ``whole_space`` makes records up as in the paper. Off by default, since a stand-in for
+    random points of the space is a poor one for real records: the adversary's own columns
+    then come from the records under attack, and only the unknown ones are made up.
     """
 
     regression: GenerativeRegression = field(default_factory=GenerativeRegression)
     surrogate: tuple[int, ...] = (2000, 200)
-    made_up: int = 5000
-    surrogate_epochs: int = 8
+    made_up: int = 4000
+    surrogate_epochs: int = 5
+    whole_space: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings with no meaning."""
@@ -43,7 +48,8 @@ class ForestGenerativeRegression:
     @property
     def name(self) -> str:
         """The attack, as on other models: a forest has a threat model of its own."""
-        return self.regression.name.replace("generative", "forest-generative", 1)
+        name = self.regression.name.replace("generative", "forest-generative", 1)
+        return name + ("-whole-space" if self.whole_space else "")
 
     def infer(self, view: WhiteBoxForestView, rng: np.random.Generator) -> ValueGuess:
         """Fit the stand-in, then train the generator to match the released fractions with it."""
@@ -51,8 +57,16 @@ class ForestGenerativeRegression:
 
         if view.unknown < 1:
             raise AttackError("generative regression needs at least 1 unknown column, got 0")
+        if not len(view.own):
+            return ValueGuess(sealed(np.zeros((0, view.unknown))))
         surrogate = fit_surrogate(
-            view.model, view.unknown, self.made_up, self.surrogate_epochs, self.surrogate, rng
+            view.model,
+            None if self.whole_space else view.own,
+            view.unknown,
+            self.made_up,
+            self.surrogate_epochs,
+            self.surrogate,
+            rng,
         )
         model = GivenOwn(surrogate, view.own, torch.float32)
 

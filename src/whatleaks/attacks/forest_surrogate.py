@@ -1,15 +1,15 @@
 """A differentiable stand-in for a granted forest (Luo et al. 2021, section V-B).
 
-The adversary makes records up from the whole data space, has the forest vote on them, and
-fits a network of 2000 and 200 units to the votes. The stand-in only lends its slope: what an
-attack must match are the fractions that the real forest released.
+The adversary makes records up, has the forest vote on them, and fits a network of 2000 and
+200 units to the votes. The stand-in only lends its slope: what an attack must match are the
+fractions that the real forest released.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from whatleaks.arrays import sealed
+from whatleaks.arrays import Floats, sealed
 from whatleaks.models.forest import Forest
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
@@ -22,6 +22,7 @@ RATE = 0.001
 
 def fit_surrogate(
     forest: Forest,
+    known: Floats | None,
     unknown: int,
     records: int,
     epochs: int,
@@ -30,9 +31,11 @@ def fit_surrogate(
 ) -> JointNetwork:
     """Fit a network over the joined columns to the forest's vote fractions.
 
-    The made-up records are uniform on [0, 1], the public range of every column. The loss is
-    the squared distance of softmax outputs to fractions, averaged. Every epoch sees new
-    records: the forest answers as often as it is asked, so there is nothing to overfit.
+    Made-up values are uniform on [0, 1], the public range of every column. With ``known``
+    given, the own columns are drawn from these records instead: the stand-in is only ever
+    asked about them, and real records fill a small corner of the whole space. The loss is the
+    squared distance of softmax outputs to fractions, averaged. Every epoch sees new records:
+    the forest answers as often as it is asked, so there is nothing to overfit.
     """
     import torch
 
@@ -42,6 +45,8 @@ def fit_surrogate(
     optimiser = torch.optim.Adam(net.parameters(), lr=RATE, fused=True)
     for _ in range(epochs):
         x = rng.random((records, own + unknown))
+        if known is not None:
+            x[:, :own] = known[rng.integers(0, len(known), records)]
         made_up = torch.tensor(x, dtype=torch.float32)
         votes = torch.tensor(forest.fractions(x), dtype=torch.float32)
         for start in range(0, records, BATCH):

@@ -8,6 +8,7 @@ from typing import Any
 
 from whatleaks.attacks.agnostic import AgnosticInference
 from whatleaks.attacks.equality_solving import EqualitySolving
+from whatleaks.attacks.forest_generative_regression import ForestGenerativeRegression
 from whatleaks.attacks.generative_regression import GenerativeRegression
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.attacks.gram_inversion import GramInversion
@@ -108,6 +109,18 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("lr", "network", "joint-network"),
         "scores of many records and the whole differentiable model",
         GenerativeRegression,
+    ),
+    AttackCard(
+        "forest-generative-regression",
+        "Generative regression network through a stand-in for the forest",
+        LUO,
+        ("white-box-forest",),
+        ("forest",),
+        "vote fractions of many records and the whole forest",
+        # A third of the usual steps: an audit runs it again under every release defense.
+        lambda **settings: ForestGenerativeRegression(
+            **{"regression": GenerativeRegression(least_steps=300), **settings}
+        ),
     ),
     AttackCard(
         "agnostic",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from whatleaks.auditor.isolation import commit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
-from whatleaks.defenses.protocol import ReleaseDefense
-from whatleaks.defenses.registry import DEFENSES
+from whatleaks.defenses.registry import release_defenses
 from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
 from whatleaks.federation.joint_network import JointNetworkFederation, JointNetworkSettings
 from whatleaks.models.linear import Linear
@@ -101,13 +100,12 @@ def run_prediction(
         threats.append(world.attack(name, build_attacks(spec, name), baselines=True))
     defenses = []
     if spec.defenses and "white-box" in spec.threats:
-        for card in [card for card in DEFENSES if card.acts_on == "release"]:
-            tell(f"trying {card.name}")
-            defense = cast(ReleaseDefense, card.build())
+        for defense in release_defenses():
+            tell(f"trying {defense.name}")
             federation.with_defenses([defense])
             again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
             scores = world.attack("white-box", again, baselines=False)
-            defenses.append(DefenseScores(card.name, "white-box", scores.scored, world.correct()))
+            defenses.append(DefenseScores(defense.name, "white-box", scores.scored, world.correct()))
         federation.with_defenses([])
     return UnitResult(
         FEDERATION,

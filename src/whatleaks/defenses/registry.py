@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from whatleaks.defenses.collaboration_check import CorrelationFilter
 from whatleaks.defenses.dropout import Dropout
 from whatleaks.defenses.label_only import LabelOnly
-from whatleaks.defenses.protocol import Defense
+from whatleaks.defenses.protocol import Defense, ReleaseDefense
 from whatleaks.defenses.release_gate import ReleaseGate
 from whatleaks.defenses.rounding import Rounding
 from whatleaks.defenses.score_noise import ScoreNoise
@@ -89,6 +90,12 @@ DEFENSES: tuple[DefenseCard, ...] = (
         CorrelationFilter,
     ),
 )
+
+
+def release_defenses() -> tuple[ReleaseDefense, ...]:
+    """Build every defense that changes scores on their way out, in the order of the list."""
+    built = (card.build() for card in DEFENSES if card.acts_on == "release")
+    return tuple(cast(ReleaseDefense, defense) for defense in built)
 
 
 def defense_card(name: str) -> DefenseCard:
