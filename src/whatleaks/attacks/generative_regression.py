@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Scores = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 UNIFORM_VARIANCE = 1.0 / 12.0
-SMALLEST_BATCH, LARGEST_BATCH = 64, 512
+SMALLEST_BATCH, LARGEST_BATCH = 64, 1024
 RULES = ("excess", "authors")
 
 
@@ -95,7 +95,7 @@ class GenerativeRegression:
     ``use_own`` off: noise in place of the own columns. ``use_generator`` off: no network; a
     free value for every unknown, started at the random guess U(0, 1) and moved by Adam with
     ``free_rate`` for as many steps ("naive regression"). ``variance_rule``: "excess" or
-    "authors", see ``Penalty``. ``batch`` None: a tenth of the records, within 64 and 512.
+    "authors", see ``Penalty``. ``batch`` None: a tenth of the records, within 64 and 1024.
     ``draws``: not in the paper; above 1, the average of that many answers with fresh noise.
     """
 
@@ -242,5 +242,5 @@ def generator_network(
         with torch.no_grad():
             for parameter in layer.parameters():
                 parameter.uniform_(-1.0 / np.sqrt(fan_in), 1.0 / np.sqrt(fan_in), generator=draw)
-        layers += [layer, torch.nn.LayerNorm(fan_out, dtype=dtype), torch.nn.ReLU()]
+        layers += [layer, torch.nn.LayerNorm(fan_out, dtype=dtype), torch.nn.ReLU(inplace=True)]
     return torch.nn.Sequential(*layers[:-2], torch.nn.Sigmoid())

@@ -105,7 +105,9 @@ def run_prediction(
             federation.with_defenses([defense])
             again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
             scores = world.attack("white-box", again, baselines=False)
-            defenses.append(DefenseScores(defense.name, "white-box", scores.scored, world.correct()))
+            defenses.append(
+                DefenseScores(defense.name, "white-box", scores.scored, world.correct())
+            )
         federation.with_defenses([])
     return UnitResult(
         FEDERATION,
