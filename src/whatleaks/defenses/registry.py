@@ -9,7 +9,7 @@ from typing import cast
 from whatleaks.defenses.collaboration_check import CorrelationFilter
 from whatleaks.defenses.dropout import Dropout
 from whatleaks.defenses.label_only import LabelOnly
-from whatleaks.defenses.protocol import Defense, ReleaseDefense
+from whatleaks.defenses.protocol import Defense, ReleaseDefense, TrainingDefense
 from whatleaks.defenses.release_gate import ReleaseGate
 from whatleaks.defenses.rounding import Rounding
 from whatleaks.defenses.score_noise import ScoreNoise
@@ -96,6 +96,12 @@ def release_defenses() -> tuple[ReleaseDefense, ...]:
     """Build every defense that changes scores on their way out, in the order of the list."""
     built = (card.build() for card in DEFENSES if card.acts_on == "release")
     return tuple(cast(ReleaseDefense, defense) for defense in built)
+
+
+def training_defenses() -> tuple[TrainingDefense, ...]:
+    """Build every defense that changes how the joint model is trained, in the order of the list."""
+    built = (card.build() for card in DEFENSES if card.acts_on == "training")
+    return tuple(cast(TrainingDefense, defense) for defense in built)
 
 
 def defense_card(name: str) -> DefenseCard:
