@@ -178,7 +178,15 @@ def test_a_constant_column_is_never_tested_and_an_unseen_class_never_predicted(s
 
 
 @pytest.mark.parametrize(
-    "bad", [{"depth": 0}, {"kind": "forest", "trees": 0}, {"kind": "bush"}, {"trees": 5}]
+    "bad",
+    [
+        {"depth": 0},
+        {"kind": "forest", "trees": 0},
+        {"kind": "bush"},
+        {"trees": 5},
+        {"smallest_leaf": 0},
+        {"least_gain": -0.1},
+    ],
 )
 def test_bad_settings_are_refused(bad) -> None:
     with pytest.raises(UsageError):

@@ -29,6 +29,7 @@ from whatleaks.metrics.branching import (
     branching_rate,
     count_branches,
     count_value_branches,
+    pooled_branching_rate,
 )
 from whatleaks.models.tree import Tree
 from whatleaks.threat.guess import ValueGuess
@@ -156,6 +157,10 @@ def test_records_without_a_passive_test_are_left_out_and_counted() -> None:
     rate = branching_rate(nodes, right, rng)
     assert rate.value == 0.75
     assert rate.n == 2
+    pooled = pooled_branching_rate(nodes, right, rng)
+    assert pooled.value == pytest.approx(2 / 3, abs=1e-12)
+    with pytest.raises(UsageError, match="no guessed path"):
+        pooled_branching_rate(sealed_ints([0, 0]), sealed_ints([0, 0]), rng)
     gain = branching_advantage(nodes, right, sealed_ints([1, 2, 2, 0]), right, rng)
     assert gain.n == 2
     assert gain.value == pytest.approx(0.25, abs=1e-12)
@@ -168,7 +173,7 @@ def test_records_without_a_passive_test_are_left_out_and_counted() -> None:
 def test_the_choice_is_uniform() -> None:
     # n = 60,000 draws among 3 of 5: each share has standard error 0.0019; 5 of these allowed.
     candidates = np.tile(np.array([False, True, True, False, True]), (60_000, 1))
-    chosen = choose_uniformly(candidates, np.random.default_rng(0))
+    chosen = choose_uniformly(candidates, candidates.sum(axis=1), np.random.default_rng(0))
     shares = np.bincount(chosen, minlength=5) / 60_000
     assert shares[[0, 3]].sum() == 0
     assert np.abs(shares[[1, 2, 4]] - 1 / 3).max() < 0.0096
@@ -262,6 +267,24 @@ def test_only_the_evaluator_scores_paths_and_only_once() -> None:
         evaluator.score_branches(few, "attack", tree)
     with pytest.raises(AttackError, match="guessed no values"):
         evaluator.score(dataclasses.replace(answer, name="other"), "attack")
+
+
+def test_branches_of_values_are_those_of_the_guess_that_was_scored() -> None:
+    rng = np.random.default_rng(6)
+    trees = [random_tree(rng) for _ in range(3)]
+    x = rng.random((25, 6))
+    evaluator = Evaluator(x[:, 3:], x[:0, 3:])
+    answer = Committed("values", ValueGuess(sealed(rng.random((25, 3)))), 0.0, False)
+    with pytest.raises(AttackError, match="score the values of values first"):
+        evaluator.branches_of_values(answer, "attack", trees, x[:, :3])
+    evaluator.score(answer, "attack")
+    scored = evaluator.branches_of_values(answer, "attack", trees, x[:, :3])
+    want = count_value_branches(trees, x[:, :3], answer.guess.values, x[:, 3:])
+    assert np.array_equal(scored.nodes, want[0])
+    assert np.array_equal(scored.right, want[1])
+    other = Committed("values", ValueGuess(sealed(x[:, 3:])), 0.0, False)
+    with pytest.raises(AttackError, match="first"):  # another answer under the same name
+        evaluator.branches_of_values(other, "attack", trees, x[:, :3])
 
 
 def test_a_path_guess_survives_isolation() -> None:

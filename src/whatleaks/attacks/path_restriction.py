@@ -8,6 +8,7 @@ together: the loops are over nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,15 +55,29 @@ def candidate_paths(tree: Tree, own: Floats, released: Ints | None) -> Bools:
     leaves = tree.leaf_nodes
     beta = reachable(tree, own)[leaves]
     if released is not None:
-        beta &= tree.labels[leaves][:, None] == released  # lines 15 and 16
+        alpha = released == np.arange(tree.classes)[:, None]  # classes x records
+        beta &= alpha[tree.labels[leaves]]  # lines 15 and 16
     return beta.T
 
 
-def choose_uniformly(candidates: Bools, rng: np.random.Generator) -> Ints:
-    """Choose one of every record's candidates, each with the same chance; return its column."""
-    places = np.cumsum(candidates.T, axis=0, dtype=np.int32)
-    wanted = np.floor(rng.random(candidates.shape[0]) * places[-1]).astype(np.int32)
-    return np.asarray((places <= wanted).sum(axis=0), dtype=np.int64)
+def choose_uniformly(candidates: Bools, counts: Ints, rng: np.random.Generator) -> Ints:
+    """Choose one of every record's candidates, each with the same chance; return its column.
+
+    ``counts`` are the records' numbers of candidates. Of n, number floor(u n) is taken.
+    """
+    small = _small_ints(candidates)
+    wanted = np.floor(rng.random(len(counts)) * counts).astype(small)
+    passed = np.zeros(len(counts), dtype=small)
+    chosen = np.zeros(len(counts), dtype=small)
+    for leaf in candidates.T:
+        passed += leaf
+        chosen += passed <= wanted
+    return chosen.astype(np.int64)
+
+
+def _small_ints(candidates: Bools) -> np.dtype[Any]:
+    """Return the smallest integers that count leaves: a byte up to depth 6."""
+    return np.min_scalar_type(-candidates.shape[1] - 1)
 
 
 def path_bounds(tree: Tree, unknown: int) -> tuple[Floats, Floats]:
@@ -89,7 +104,7 @@ def path_bounds(tree: Tree, unknown: int) -> tuple[Floats, Floats]:
     for j, threshold, way in zip(column, border, ways, strict=True):
         low[j] = np.where(way < 0, np.maximum(low[j], threshold), low[j])
         high[j] = np.where(way > 0, np.minimum(high[j], threshold), high[j])
-    return low.T, high.T
+    return sealed(low.T), sealed(high.T)
 
 
 def released_class(released: Floats, tree: Tree) -> Ints:
@@ -132,12 +147,13 @@ class PathRestriction:
         """Walk all records at once and choose."""
         candidates = self.candidates(view)
         low, high = path_bounds(view.model, view.unknown)
-        chosen = choose_uniformly(candidates, rng)
+        counts = candidates.sum(axis=1, dtype=_small_ints(candidates)).astype(np.int64)
+        chosen = choose_uniformly(candidates, counts, rng)
         return BranchGuess(
             sealed_ints(view.model.leaf_nodes[chosen]),
-            sealed_ints(candidates.sum(axis=1)),
-            sealed(low[chosen]),
-            sealed(high[chosen]),
+            sealed_ints(counts),
+            sealed(low.take(chosen, axis=0)),
+            sealed(high.take(chosen, axis=0)),
         )
 
     def candidates(self, view: WhiteBoxTreeView) -> Bools:

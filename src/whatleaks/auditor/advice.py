@@ -120,7 +120,7 @@ def advice(
                 f"attack still follows {best_blind.leakage.value:.0%}. It needs your part of the "
                 "model: do not hand that out."
             )
-    if "white-box" in names:
+    if {"white-box", "white-box-tree"} & names:
         lines.append(
             "Most attacks here need your part of the trained model. Ask whether the partner needs it."
         )

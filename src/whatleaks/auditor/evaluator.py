@@ -6,6 +6,7 @@ the same name is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,10 @@ from whatleaks.auditor.isolation import Committed
 from whatleaks.auditor.limit import predict_from_evidence
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
-from whatleaks.metrics.branching import count_branches
+from whatleaks.metrics.branching import count_branches, count_value_branches
 from whatleaks.metrics.reconstruction import spread, squared_errors
 from whatleaks.models.tree import Tree
-from whatleaks.threat.guess import BranchGuess, ValueGuess
+from whatleaks.threat.guess import BranchGuess, Guess, ValueGuess
 
 
 @travels
@@ -64,7 +65,7 @@ class Evaluator:
     def __init__(self, truth: Floats, other_truth: Floats) -> None:
         self.__truth = sealed(truth)
         self.__other = sealed(other_truth)
-        self.__heard: set[str] = set()
+        self.__heard: dict[str, Guess] = {}
 
     def spread(self) -> Floats:
         """Return the targets' squared distances from their columns' means."""
@@ -72,7 +73,7 @@ class Evaluator:
 
     def score(self, committed: Committed, role: str) -> Scored:
         """Score the one answer of an attack or a baseline."""
-        self._hear(committed.name)
+        self._hear(committed)
         guess = committed.guess
         if not isinstance(guess, ValueGuess):
             raise AttackError(f"{committed.name} guessed no values: score it by its own metric")
@@ -94,7 +95,7 @@ class Evaluator:
 
     def score_branches(self, committed: Committed, role: str, model: Tree) -> BranchScored:
         """Score the one answer of an attack that guesses paths through ``model``."""
-        self._hear(committed.name)
+        self._hear(committed)
         guess = committed.guess
         if not isinstance(guess, BranchGuess):
             raise AttackError(f"{committed.name} guessed no paths: score it by its own metric")
@@ -114,10 +115,32 @@ class Evaluator:
             committed.isolated,
         )
 
-    def _hear(self, name: str) -> None:
-        if name in self.__heard:
-            raise AttackError(f"{name} has already answered: one guess, then the score")
-        self.__heard.add(name)
+    def branches_of_values(
+        self, committed: Committed, role: str, trees: Sequence[Tree], own: Floats
+    ) -> BranchScored:
+        """Score the branches that an already scored guess of values takes (U Fig 8).
+
+        ``own`` are the adversary's columns of the targets: with the guessed values they take
+        one path through each tree.
+        """
+        guess = committed.guess
+        if self.__heard.get(committed.name) is not guess or not isinstance(guess, ValueGuess):
+            raise AttackError(f"score the values of {committed.name} first, then their branches")
+        nodes, right = count_value_branches(trees, own, guess.values, self.__truth)
+        return BranchScored(
+            committed.name,
+            role,
+            sealed_ints(nodes),
+            sealed_ints(right),
+            sealed_ints(np.ones(len(nodes))),
+            committed.seconds,
+            committed.isolated,
+        )
+
+    def _hear(self, committed: Committed) -> None:
+        if committed.name in self.__heard:
+            raise AttackError(f"{committed.name} has already answered: one guess, then the score")
+        self.__heard[committed.name] = committed.guess
 
     def _scored(
         self,

@@ -45,7 +45,7 @@ def run_trees(
     tell(f"growing the joint {spec.model}")
     federation = _grow(prepared, prepared.passive, rows, spec, streams)
     world = _World(prepared, spec, streams, rows, federation, seed)
-    (threat,) = (name for name in spec.threats if name in THREATS)
+    threat = next(name for name in spec.threats if name in THREATS)
     tell(f"attacking under the {threat} threat")
     attacks = build_attacks(spec, threat)
     found = world.attack(threat, attacks, baselines=True)
@@ -188,7 +188,8 @@ class _World:
         return (
             f"Seed {self.seed}: path restriction answers {_share(rates[0])} of the tests on your "
             f"columns right, a random path {_share(rates[1])}; the difference per record is "
-            f"{_share(gain)}. Without the released class the partner's own columns alone give "
+            f"{100 * gain.value:.1f} points (95 % interval {100 * gain.low:.1f} to "
+            f"{100 * gain.high:.1f}). Without the released class the partner's own columns alone give "
             f"{_share(rates[2])}. {empty} of {len(found.nodes)} records are left out: their "
             "guessed path tests none of your columns."
         )

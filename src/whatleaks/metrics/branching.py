@@ -7,8 +7,11 @@ The definition (U sections III-C and VI-A leave it to words; this is ours, in on
   whether or not the record really comes by this node.
 - A record's rate is the share of right ones among the passive nodes of its guessed path. The
   rate of a guess is the mean over records, with an interval over records.
+- The pooled rate divides all right nodes by all passive nodes, so a long path counts for more.
+  The authors' published program prints this one; use it beside the paper's figures.
 - A record whose guessed path has no passive node has nothing to be right about. It is left
-  out, and the count of those left in is the measurement's ``n``.
+  out of the mean, and the count of those left in is the measurement's ``n``. It adds nothing
+  to either sum of the pooled rate.
 - The baseline is the same rate for paths drawn uniformly from the whole tree (U VI-A).
 
 Values can be guessed instead of paths (U Fig 8, forests): the guessed path of a tree is then
@@ -24,7 +27,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints
 from whatleaks.errors import UsageError
-from whatleaks.metrics.intervals import mean_over_records, paired_difference
+from whatleaks.metrics.intervals import mean_over_records, paired_difference, ratio_over_records
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.models.tree import Tree
 
@@ -74,6 +77,13 @@ def branching_rate(nodes: Ints, right: Ints, rng: np.random.Generator) -> Measur
             "there is no branching rate to speak of"
         )
     return mean_over_records(right[counted] / nodes[counted], UNIT, rng)
+
+
+def pooled_branching_rate(nodes: Ints, right: Ints, rng: np.random.Generator) -> Measurement:
+    """Divide all right nodes by all passive nodes of the guessed paths; the interval is over records."""
+    if not nodes.any():
+        raise UsageError("no guessed path tests a passive column: there is no branching rate")
+    return ratio_over_records(right, nodes, f"pooled {UNIT}", rng)
 
 
 def branching_advantage(
