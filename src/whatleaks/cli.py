@@ -85,7 +85,10 @@ def audit(
     inner: Annotated[
         bool, typer.Option("--inner", help="Keep only ids that both files have.")
     ] = False,
-    model: Annotated[str, typer.Option(help="lr, network, tree or forest.")] = "lr",
+    model: Annotated[str, typer.Option(help="lr, network, joint-network, tree or forest.")] = "lr",
+    hidden: Annotated[
+        str | None, typer.Option(help="Comma-separated sizes of a network's hidden layers.")
+    ] = None,
     threat: Annotated[
         str | None, typer.Option(help="Comma-separated threats; `whatleaks threats` lists them.")
     ] = None,
@@ -156,6 +159,7 @@ def audit(
             notes=source.notes,
             command=shlex.join(["whatleaks", *sys.argv[1:]]),
             model=model,
+            hidden=sizes(hidden),
             threats=words(threat),
             seeds=seeds,
             seed=seed,
@@ -412,6 +416,14 @@ def list_datasets(data_home: Path | None) -> None:
 def words(text: str | None) -> tuple[str, ...]:
     """Split a comma-separated flag."""
     return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+def sizes(text: str | None) -> tuple[int, ...]:
+    """Read a comma-separated list of whole numbers, such as layer sizes."""
+    parts = words(text)
+    if not all(part.isdecimal() for part in parts):
+        raise UsageError(f"--hidden takes whole numbers such as 600,300,100, got {text!r}")
+    return tuple(int(part) for part in parts)
 
 
 def show(title: str, headers: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from whatleaks.arrays import sealed
-from whatleaks.attacks.gradient_inversion import GradientInversion, _log_scores
+from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import Additive, link
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
-from whatleaks.models.torch_forms import logits
+from whatleaks.models.torch_forms import log_scores, logits
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
 
 
@@ -42,7 +42,7 @@ def test_distances_are_the_papers(outputs: int) -> None:
     rng = np.random.default_rng(1)
     z, other = rng.normal(size=(6, outputs)), rng.normal(size=(6, outputs))
     c, hat = link(z), link(other)
-    log_hat = _log_scores(torch.tensor(other))
+    log_hat = log_scores(torch.tensor(other))
     assert np.abs(log_hat.exp().numpy() - hat).max() < 1e-12
     mse = GradientInversion()._distance(torch.tensor(c), log_hat).numpy()
     kl = GradientInversion("kl")._distance(torch.tensor(c), log_hat).numpy()

@@ -13,6 +13,7 @@ import numpy as np
 from whatleaks.arrays import Floats
 from whatleaks.errors import AttackError
 from whatleaks.models.additive import Additive, adjacent_differences
+from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
 
 
@@ -24,9 +25,13 @@ class Equations:
     right: Floats
 
 
-def equations(own: Floats, ratios: Floats, model: Additive) -> Equations:
+def equations(own: Floats, ratios: Floats, model: Additive | JointNetwork) -> Equations:
     """Write down the equations that adjacent log-ratios impose on the unknown columns."""
-    if not isinstance(model.active, Linear) or not isinstance(model.passive, Linear):
+    if (
+        isinstance(model, JointNetwork)
+        or not isinstance(model.active, Linear)
+        or not isinstance(model.passive, Linear)
+    ):
         raise AttackError("equations exist for a linear model only: attack a network by inversion")
     if ratios.shape[1] < 1:
         raise AttackError(

@@ -15,7 +15,7 @@ import numpy as np
 from whatleaks.arrays import Floats, sealed
 from whatleaks.codec import travels
 from whatleaks.errors import UsageError
-from whatleaks.models.torch_forms import logits
+from whatleaks.models.torch_forms import GivenOwn, log_scores
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
 
@@ -63,15 +63,14 @@ class GradientInversion:
 
         del rng
         released = torch.tensor(view.scores, dtype=torch.float64)
-        known = torch.tensor(view.model.active.logits(view.own), dtype=torch.float64)
+        model = GivenOwn(view.model, view.own)
         guess = torch.full(
             (len(view.own), view.unknown), STARTS[self.start], dtype=torch.float64
         ).requires_grad_()
         optimiser = torch.optim.Adam([guess], lr=self.learning_rate)
         for step in range(self.steps):
             optimiser.zero_grad(set_to_none=True)
-            log_scores = _log_scores(known + logits(view.model.passive, guess))
-            distance = self._distance(released, log_scores)
+            distance = self._distance(released, log_scores(model.outputs(guess)))
             if step % 100 == 0 and float(distance.detach().max()) < self.tolerance:
                 break
             distance.sum().backward()  # type: ignore[no-untyped-call]
@@ -79,18 +78,10 @@ class GradientInversion:
         values: Floats = guess.detach().numpy()
         return ValueGuess(sealed(np.clip(values, 0.0, 1.0) if self.clip else values))
 
-    def _distance(self, released: torch.Tensor, log_scores: torch.Tensor) -> torch.Tensor:
+    def _distance(self, released: torch.Tensor, logs: torch.Tensor) -> torch.Tensor:
         import torch
 
         if self.distance == "mse":
-            return ((released - log_scores.exp()) ** 2).mean(dim=1)  # Eq 18
+            return ((released - logs.exp()) ** 2).mean(dim=1)  # Eq 18
         # Eq 19 as printed is minus the divergence it names: the logarithm is turned over here.
-        return (torch.xlogy(released, released) - released * log_scores).sum(dim=1)
-
-
-def _log_scores(z: torch.Tensor) -> torch.Tensor:
-    import torch
-
-    if z.shape[1] == 1:
-        return torch.nn.functional.logsigmoid(torch.cat([-z, z], dim=1))
-    return torch.log_softmax(z, dim=1)
+        return (torch.xlogy(released, released) - released * logs).sum(dim=1)

@@ -8,6 +8,8 @@ from typing import Any
 
 from whatleaks.attacks.agnostic import AgnosticInference
 from whatleaks.attacks.equality_solving import EqualitySolving
+from whatleaks.attacks.forest_generative_regression import ForestGenerativeRegression
+from whatleaks.attacks.generative_regression import GenerativeRegression
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.attacks.gram_inversion import GramInversion
 from whatleaks.attacks.half_star import HalfStar
@@ -114,6 +116,29 @@ ATTACKS: tuple[AttackCard, ...] = (
         "scores and the whole differentiable model",
         _MODEL,
         lambda **settings: GradientInversion(**{"distance": "kl", **settings}),
+    ),
+    AttackCard(
+        "generative-regression",
+        "Generative regression network",
+        LUO,
+        ("white-box",),
+        ("lr", "network", "joint-network"),
+        "scores of many records and the whole differentiable model",
+        _MODEL,
+        GenerativeRegression,
+    ),
+    AttackCard(
+        "forest-generative-regression",
+        "Generative regression network through a stand-in for the forest",
+        LUO,
+        ("white-box-forest",),
+        ("forest",),
+        "vote fractions of many records and the whole forest",
+        _TREES,
+        # A third of the usual steps: an audit runs it again under every release defense.
+        lambda **settings: ForestGenerativeRegression(
+            **{"regression": GenerativeRegression(least_steps=300), **settings}
+        ),
     ),
     AttackCard(
         "agnostic",

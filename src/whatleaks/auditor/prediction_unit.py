@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from whatleaks.auditor.isolation import commit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
-from whatleaks.defenses.registry import DEFENSES
+from whatleaks.defenses.registry import release_defenses, training_defenses
 from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
+from whatleaks.federation.joint_network import JointNetworkFederation, JointNetworkSettings
 from whatleaks.metrics.association import followed
 from whatleaks.models.linear import Linear
 from whatleaks.models.logistic import fit_logistic
@@ -35,6 +36,7 @@ THREATS = ("white-box", "black-box", "agnostic")
 TRIED_AGAIN = {
     "lr": ("equality-solving-clipped", "half-star"),
     "network": ("gradient-inversion-kl",),
+    "joint-network": ("generative-regression",),
 }
 
 SHOWN = 10  # records shown with --show-values
@@ -72,21 +74,28 @@ def build_attacks(spec: AuditSpec, threat: str, names: tuple[str, ...] = ()) -> 
     return found
 
 
+def build_federation(
+    prepared: Prepared, spec: AuditSpec, streams: Streams, dropout: float = 0.0
+) -> AdditiveFederation | JointNetworkFederation:
+    """Return the federation that trains the spec's kind of model, not trained yet.
+
+    Only the joint network knows dropout: additive networks are too small to drop from.
+    """
+    data = (prepared.active, prepared.passive, prepared.labels, len(prepared.classes))
+    channel = Channel(Transcript([ACTIVE]))
+    if spec.model == "joint-network":
+        joint = JointNetworkSettings(hidden=spec.hidden, dropout=dropout)
+        return JointNetworkFederation(*data, joint, streams, channel)
+    return AdditiveFederation(*data, AdditiveSettings(hidden=spec.hidden), streams, channel)
+
+
 def run_prediction(
     prepared: Prepared, spec: AuditSpec, seed: int, streams: Streams, tell: Progress
 ) -> UnitResult:
     """Train once, then attack under every prediction threat that the spec names."""
     rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
     tell("training the federation")
-    federation = AdditiveFederation(
-        prepared.active,
-        prepared.passive,
-        prepared.labels,
-        len(prepared.classes),
-        AdditiveSettings(hidden=() if spec.model == "lr" else spec.hidden),
-        streams,
-        Channel(Transcript([ACTIVE])),
-    )
+    federation = build_federation(prepared, spec, streams)
     federation.train(rows.training)
     world = PredictionWorld(prepared, streams, rows, federation, spec.isolated)
 
@@ -96,14 +105,24 @@ def run_prediction(
         threats.append(world.attack(name, build_attacks(spec, name), baselines=True))
     defenses = []
     if spec.defenses and "white-box" in spec.threats:
-        for card in DEFENSES:
-            tell(f"trying {card.name}")
-            defense = card.build()
+        again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
+        for defense in release_defenses():
+            tell(f"trying {defense.name}")
             federation.with_defenses([defense])
-            again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
             scores = world.attack("white-box", again, baselines=False)
-            defenses.append(DefenseScores(card.name, "white-box", scores.scored, world.correct()))
+            defenses.append(
+                DefenseScores(defense.name, "white-box", scores.scored, world.correct())
+            )
         federation.with_defenses([])
+        for training in training_defenses() if spec.model == "joint-network" else ():
+            tell(f"training again with {training.name}")
+            trained = build_federation(prepared, spec, streams, training.dropout)
+            trained.train(rows.training)
+            other = replace(world, federation=trained)
+            scores = other.attack("white-box", again, baselines=False)
+            defenses.append(
+                DefenseScores(training.name, "white-box", scores.scored, other.correct())
+            )
     return UnitResult(
         FEDERATION,
         seed,
@@ -124,7 +143,7 @@ class PredictionWorld:
     prepared: Prepared
     streams: Streams
     rows: Rows
-    federation: AdditiveFederation
+    federation: AdditiveFederation | JointNetworkFederation
     isolated: bool = False
 
     @property

@@ -7,10 +7,12 @@ from typing import Any
 
 from whatleaks.errors import UsageError, nearest
 
-MODELS = ("lr", "network", "tree", "forest")
+MODELS = ("lr", "network", "joint-network", "tree", "forest")
+DEFAULT_HIDDEN = {"network": (8, 8), "joint-network": (600, 300, 100)}
 DEFAULT_THREATS = {
     "lr": ("white-box", "black-box", "agnostic"),
     "network": ("white-box", "black-box"),
+    "joint-network": ("white-box", "black-box"),
     "tree": ("white-box-tree",),
     "forest": ("white-box-forest",),
 }
@@ -29,7 +31,7 @@ class AuditSpec:
     seeds: int = 3
     seed: int = 0
     targets: int = 300
-    hidden: tuple[int, ...] = (8, 8)
+    hidden: tuple[int, ...] = ()
     inversion_steps: int = 3000
     missing: str = "refuse"
     categories: str = "ordinal"
@@ -54,6 +56,14 @@ class AuditSpec:
                 raise UsageError(
                     f"--{name.replace('_', '-')} must be at least {least}, got {getattr(self, name)}"
                 )
+        if self.hidden and self.model not in DEFAULT_HIDDEN:
+            raise UsageError(
+                f"--hidden has no meaning for --model {self.model}: use network or joint-network"
+            )
+        if any(size < 1 for size in self.hidden):
+            raise UsageError(f"--hidden layers need at least 1 unit, got {self.hidden}")
+        if not self.hidden:
+            object.__setattr__(self, "hidden", DEFAULT_HIDDEN.get(self.model, ()))
         if not self.threats:
             object.__setattr__(self, "threats", DEFAULT_THREATS[self.model])
         from whatleaks.threat.registry import threat_model

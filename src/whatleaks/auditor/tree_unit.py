@@ -19,7 +19,7 @@ from whatleaks.auditor.prediction_unit import Rows, build_attacks, choose_rows
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
-from whatleaks.defenses.registry import DEFENSES
+from whatleaks.defenses.registry import release_defenses
 from whatleaks.errors import UsageError
 from whatleaks.federation.joint_trees import ACTIVE, FOREST, TREE, JointTrees, trees_of
 from whatleaks.metrics.branching import branching_advantage, branching_rate
@@ -52,11 +52,11 @@ def run_trees(
     defenses = []
     # Release defenses are compared by the strongest attack on values: without one, none is tried.
     if spec.defenses and any(scored.role == "attack" for scored in found.scored):
-        for card in DEFENSES:
-            tell(f"trying {card.name}")
-            federation.with_defenses([card.build()])
+        for defense in release_defenses():
+            tell(f"trying {defense.name}")
+            federation.with_defenses([defense])
             scores = world.attack(threat, attacks, baselines=False)
-            defenses.append(DefenseScores(card.name, threat, scores.scored, world.correct()))
+            defenses.append(DefenseScores(defense.name, threat, scores.scored, world.correct()))
         federation.with_defenses([])
     alone = _grow(prepared, sealed(prepared.passive[:, :0]), rows, spec, streams)
     return UnitResult(

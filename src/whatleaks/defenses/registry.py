@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
+from whatleaks.defenses.collaboration_check import CorrelationFilter
+from whatleaks.defenses.dropout import Dropout
 from whatleaks.defenses.label_only import LabelOnly
-from whatleaks.defenses.protocol import ReleaseDefense
+from whatleaks.defenses.protocol import Defense, ReleaseDefense, TrainingDefense
+from whatleaks.defenses.release_gate import ReleaseGate
 from whatleaks.defenses.rounding import Rounding
 from whatleaks.defenses.score_noise import ScoreNoise
 from whatleaks.errors import UsageError, nearest
@@ -14,14 +18,18 @@ from whatleaks.errors import UsageError, nearest
 
 @dataclass(frozen=True)
 class DefenseCard:
-    """How a defense is listed and built."""
+    """How a defense is listed and built.
+
+    ``acts_on``: release, gate, training or data. A gate is built with the attack to simulate;
+    the others need nothing.
+    """
 
     name: str
     title: str
     paper: str
     acts_on: str
     needs: str
-    build: Callable[[], ReleaseDefense]
+    build: Callable[..., Defense]
 
 
 DEFENSES: tuple[DefenseCard, ...] = (
@@ -57,7 +65,43 @@ DEFENSES: tuple[DefenseCard, ...] = (
         "an active party that can work without scores",
         LabelOnly,
     ),
+    DefenseCard(
+        "gate-0.01",
+        "Scores withheld where a simulated attack comes within 0.01",
+        "Luo et al. 2021",
+        "gate",
+        "an enclave that sees both parties' columns",
+        ReleaseGate,
+    ),
+    DefenseCard(
+        "dropout-0.5",
+        "Half of the hidden values left out in training",
+        "Luo et al. 2021",
+        "training",
+        "a network whose training can be repeated",
+        Dropout,
+    ),
+    DefenseCard(
+        "correlation-max-0.5",
+        "Columns left out that correlate above 0.5 with a column of the partner",
+        "Luo et al. 2021",
+        "data",
+        "a way to compare both parties' columns before joining",
+        CorrelationFilter,
+    ),
 )
+
+
+def release_defenses() -> tuple[ReleaseDefense, ...]:
+    """Build every defense that changes scores on their way out, in the order of the list."""
+    built = (card.build() for card in DEFENSES if card.acts_on == "release")
+    return tuple(cast(ReleaseDefense, defense) for defense in built)
+
+
+def training_defenses() -> tuple[TrainingDefense, ...]:
+    """Build every defense that changes how the joint model is trained, in the order of the list."""
+    built = (card.build() for card in DEFENSES if card.acts_on == "training")
+    return tuple(cast(TrainingDefense, defense) for defense in built)
 
 
 def defense_card(name: str) -> DefenseCard:
@@ -81,4 +125,7 @@ def release_defense(name: str) -> ReleaseDefense:
             return ScoreNoise(float(setting))
     except ValueError:
         raise UsageError(f"defense {name!r}: {setting!r} is not a number") from None
-    return defense_card(name).build()
+    card = defense_card(name)
+    if card.acts_on != "release":
+        raise UsageError(f"defense {name!r} acts on {card.acts_on}, not on released scores")
+    return cast(ReleaseDefense, card.build())

@@ -29,11 +29,12 @@ class Network:
         for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             h = h @ w + b
             if i + 1 < len(self.weights):
-                h = _activate(h, self.activation)
+                h = activate(h, self.activation)
         return h
 
 
-def _activate(h: Floats, activation: str) -> Floats:
+def activate(h: Floats, activation: str) -> Floats:
+    """Apply an activation by name to every value."""
     if activation == "sigmoid":
         out: Floats = expit(h)
     elif activation == "tanh":

@@ -15,6 +15,7 @@ from whatleaks.codec import decode, encode, travels
 from whatleaks.errors import GrantError
 from whatleaks.models.additive import Additive
 from whatleaks.models.forest import Forest
+from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.tree import Tree
 
 
@@ -42,7 +43,7 @@ class Auxiliary:
 class Offer:
     """All that could be granted in a federation; most threat models take little of it."""
 
-    model: Additive | None = None
+    model: Additive | JointNetwork | None = None
     auxiliary: Auxiliary | None = None
     ranges: tuple[Floats, Floats] | None = None
     queries: tuple[Floats, Floats] | None = None
@@ -64,9 +65,9 @@ class Granted:
         return value
 
     @property
-    def model(self) -> Additive:
+    def model(self) -> Additive | JointNetwork:
         """The whole trained model, if granted."""
-        model: Additive = self._get(Grant.MODEL, self.offer.model)
+        model: Additive | JointNetwork = self._get(Grant.MODEL, self.offer.model)
         return model
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from whatleaks.arrays import Floats
 from whatleaks.codec import travels
 from whatleaks.models.additive import Additive, log_ratios
+from whatleaks.models.joint_network import JointNetwork
 
 
 @travels
@@ -33,7 +34,7 @@ class WhiteBoxPredictionView:
     own: Floats
     scores: Floats
     unknown: int
-    model: Additive
+    model: Additive | JointNetwork
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it."""

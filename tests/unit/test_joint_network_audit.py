@@ -1,0 +1,39 @@
+"""The joint network in the audit: its attack, its defenses, its sizes."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.datasets import load_wine
+
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.auditor.table_audit import run_audit
+from whatleaks.errors import UsageError
+
+
+def test_it_is_attacked_and_defended() -> None:
+    frame = load_wine(as_frame=True).frame
+    passive = tuple(frame.columns[8:13])
+    spec = AuditSpec(
+        "target",
+        passive,
+        model="joint-network",
+        hidden=(12, 6),
+        seeds=1,
+        threats=("white-box",),
+        targets=20,
+    )
+    result = run_audit(frame, spec)
+    (threat,) = result.threats
+    assert [g.name for g in threat.of("attack")] == ["generative-regression"]
+    assert [d.name for d in result.defenses][-1] == "dropout-0.5"
+    assert {d.acts_on for d in result.defenses} == {"release", "training"}
+
+
+def test_sizes_are_the_papers_unless_given() -> None:
+    assert AuditSpec("y", ("a",), model="joint-network").hidden == (600, 300, 100)
+    assert AuditSpec("y", ("a",), model="network").hidden == (8, 8)
+    assert AuditSpec("y", ("a",)).hidden == ()
+    with pytest.raises(UsageError, match="--hidden has no meaning"):
+        AuditSpec("y", ("a",), hidden=(3,))
+    with pytest.raises(UsageError, match="at least 1 unit"):
+        AuditSpec("y", ("a",), model="network", hidden=(3, 0))
