@@ -230,7 +230,8 @@ class PublicKey:
 
     def packs(self, count: int, width: int) -> int:
         """Say into how many ciphertexts ``pack`` puts ``count`` numbers."""
-        return layout(count, slots_of(self._room(width + 1), self._ciphers.plaintext_bits)).shape[1]
+        slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
+        return int(layout(count, slots).shape[1])
 
     def pack(self, encrypted: Encrypted, width: int) -> Encrypted:
         """Put several numbers of up to ``width`` bits into each ciphertext: fewer to decrypt.

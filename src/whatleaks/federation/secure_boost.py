@@ -12,7 +12,7 @@ divisions, and no derivative.
 Two choices of ours. Candidates that divide the records of a node alike have equal gains;
 the active party marks all of them and the owner takes its first, so that the tree does not
 depend on the shuffle. And the sums of a node are packed, many to a ciphertext, before they
-are sent. A node's sums are the parent's less its sibling's where that is cheaper than
+are sent (``pack``). A node's sums are the parent's less its sibling's where that is cheaper than
 adding them up (``subtract_above``).
 
 Everything is exact: the trees are those of ``models.boosted_trees.train_joined``.
@@ -67,7 +67,8 @@ class SecureBoostSettings:
 
     ``subtract_above``: a node's sums are taken as parent less sibling if the node holds more
     records than so many per bucket. Subtracting a ciphertext costs as much as adding about
-    130, with either cryptosystem.
+    130, with either cryptosystem. ``pack`` puts many sums into a ciphertext before they are
+    sent: with Paillier this saves most decryptions, with Okamoto-Uchiyama only bytes.
     """
 
     boost: BoostSettings = field(default_factory=BoostSettings)
@@ -75,6 +76,7 @@ class SecureBoostSettings:
     key_bits: int = 2048
     insecure_test_key: bool = False
     subtract_above: int = 128
+    pack: bool = True
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
@@ -212,7 +214,7 @@ class PassiveParty:
         self._order = [self._shuffle.permutation(len(given.cell)) for _ in sums]
         self._above = sums
         return [
-            self._send(step, self._key.take(node, given.cell[order]))
+            self._send(step, self._key.take(node, order))
             for node, order in zip(sums, self._order, strict=True)
         ]
 
@@ -239,7 +241,8 @@ class PassiveParty:
             given.buckets,
             [here == node for node in np.flatnonzero(~by_subtraction).tolist()],
         )
-        sums = dict(zip(np.flatnonzero(~by_subtraction).tolist(), added, strict=True))
+        kept = [self._key.take(node, given.cell) for node in added]
+        sums = dict(zip(np.flatnonzero(~by_subtraction).tolist(), kept, strict=True))
         for node in np.flatnonzero(by_subtraction).tolist():
             parent = self._above[int(before[np.argmax(self._slot == node)])]
             sums[node] = self._key.subtract(parent, sums[int(sibling[node])])
@@ -267,9 +270,10 @@ class PassiveParty:
         return self._channel.send_plain(step, self._name, ACTIVE, "left", left)
 
     def _send(self, step: int, sums: Encrypted) -> Cipher:
-        packed = self._key.pack(sums, self._format.width)
-        data = self._key.outgoing(packed)
-        cipher = Cipher(self._key.scheme, (packed.count,), data)
+        if self._settings.pack:
+            sums = self._key.pack(sums, self._format.width)
+        data = self._key.outgoing(sums)
+        cipher = Cipher(self._key.scheme, (sums.count,), data)
         return self._channel.send_cipher(step, self._name, ACTIVE, "sums", cipher)
 
 
@@ -288,6 +292,7 @@ class ActiveParty:
     ) -> None:
         self._labels = labels
         self._settings = settings.boost
+        self._pack = settings.pack
         self._rows_rng = streams.rng("rows")
         self._public, self._secret = keys
         self._channel = channel
@@ -367,11 +372,13 @@ class ActiveParty:
         if len(sums) != slots:
             raise WireError(f"expected the sums of {slots} nodes, got {len(sums)}")
         width, pairs = self._format.width, []
+        expected = self._public.packs(count, width) if self._pack else count
         for cipher in sums:
-            packs = read_cipher(self._public, cipher)
-            if packs.count != self._public.packs(count, width):
-                raise WireError(f"{packs.count} ciphertexts cannot hold {count} candidates' sums")
-            pairs.append(unpacked(self._secret.decrypt_integers(packs), count, width))
+            received = read_cipher(self._public, cipher)
+            if received.count != expected:
+                raise WireError(f"{received.count} ciphertexts do not hold {count} sums")
+            opened = self._secret.decrypt_integers(received)
+            pairs.append(unpacked(opened, count, width) if self._pack else opened)
         return unpaired(np.stack(pairs), self._format.shift)
 
     def _numbered(self, owner: Ints) -> Ints:
