@@ -128,7 +128,8 @@ def exhaustive(x: Floats, g: Ints, h: Ints, cuts: Any, boost: BoostSettings) -> 
         for column in range(x.shape[1]) if depth else ():
             gaps = np.isnan(x[:, column]).any()
             for missing_left in (False, True) if gaps else (False,):
-                for b, cut in enumerate([*cuts[column], np.inf]):
+                tried = list(enumerate([*cuts[column], np.inf]))
+                for b, cut in reversed(tried) if missing_left else tried:
                     left = [
                         i
                         for i in rows

@@ -13,7 +13,7 @@ exceeds ``gamma``. A leaf weighs -G / (H + lambda), times the learning rate (Eq 
 
 Derivatives are integers in steps of 2**-32, so sums are exact in any order and a federation
 that adds ciphertexts finds the same trees, split for split. Equal gains are broken in favour
-of the first candidate: by column, then missing values to the right, then the lowest bin.
+of the first in the order of ``candidate_splits.candidates``.
 """
 
 from __future__ import annotations

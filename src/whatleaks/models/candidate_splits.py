@@ -99,7 +99,11 @@ class Candidates:
 
 
 def candidates(bins: Bins, columns: Ints) -> Candidates:
-    """List the candidates of ``columns``; one that leaves no value on a side is left out."""
+    """List the candidates of ``columns``; one that leaves no value on a side is left out.
+
+    The order is that in which XGBoost tries them: by column; missing values to the right,
+    from the lowest bin up; then missing values to the left, from the highest bin down.
+    """
     views: list[tuple[int, bool]] = []
     found: list[tuple[int, int, int, bool]] = []
     for column in columns.tolist():
@@ -107,7 +111,8 @@ def candidates(bins: Bins, columns: Ints) -> Candidates:
         for missing_left in (False, True) if bins.gaps[column] else (False,):
             # With missing values on the right, the last bin parts the present from the missing.
             last = cuts + 1 if bins.gaps[column] and not missing_left else cuts
-            found += [(len(views), column, b, missing_left) for b in range(last)]
+            order = reversed(range(last)) if missing_left else range(last)
+            found += [(len(views), column, b, missing_left) for b in order]
             views.append((column, missing_left))
     buckets = 2 + max(len(bins.cuts[column]) for column in columns.tolist())
     table = np.array(found, dtype=np.int64).reshape(-1, 4)
