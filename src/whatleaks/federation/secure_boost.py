@@ -30,7 +30,6 @@ from whatleaks.crypto.additive import Encrypted, PublicKey, SecretKey
 from whatleaks.crypto.keys import BACKENDS, KEY_BITS, generate_keys
 from whatleaks.crypto.packing import paired, unpacked, unpaired
 from whatleaks.errors import SpecError, TableError, WireError, nearest
-from whatleaks.federation.secure_linear import read_cipher
 from whatleaks.models.additive import link
 from whatleaks.models.boosted_trees import (
     FRACTION,
@@ -192,7 +191,7 @@ class PassiveParty:
     def begin_tree(self, rows: Floats, gradients: Cipher) -> None:
         """Take the encrypted derivatives of the records in ``rows``."""
         self._rows = _whole(rows, self._records - 1, "rows", least=0)
-        self._gradients = read_cipher(self._key, gradients)
+        self._gradients = _read(self._key, gradients)
         if self._gradients.count != len(self._rows):
             raise WireError(
                 f"expected the derivatives of {len(self._rows)} records, "
@@ -374,7 +373,7 @@ class ActiveParty:
         width, pairs = self._format.width, []
         expected = self._public.packs(count, width) if self._pack else count
         for cipher in sums:
-            received = read_cipher(self._public, cipher)
+            received = _read(self._public, cipher)
             if received.count != expected:
                 raise WireError(f"{received.count} ciphertexts do not hold {count} sums")
             opened = self._secret.decrypt_integers(received)
@@ -581,6 +580,13 @@ def check_tables(x_active: Floats, x_passives: Sequence[Floats]) -> None:
             "the parties must hold tables of the same records, got shapes "
             + ", ".join(str(x.shape) for x in tables)
         )
+
+
+def _read(key: PublicKey, cipher: Cipher) -> Encrypted:
+    """Read a vector of ciphertexts under ``key``."""
+    if cipher.scheme != key.scheme or len(cipher.shape) != 1:
+        raise WireError(f"expected a vector under {key.scheme}, got {cipher.scheme} {cipher.shape}")
+    return key.incoming(cipher.data, cipher.shape[0])
 
 
 def _whole(values: Floats, most: int, what: str, least: int = -1) -> Ints:

@@ -202,7 +202,7 @@ class Growth:
 
 @travels
 @dataclass(frozen=True)
-class Tree:
+class BoostedTree:
     """One grown tree, node by node; a leaf has no child and column -1."""
 
     child: Ints
@@ -233,7 +233,7 @@ def goes_left(values: Floats, threshold: Floats, missing_left: Bools) -> Bools:
 class BoostedTrees:
     """A trained model; tree t adds to output ``t % outputs``."""
 
-    trees: tuple[Tree, ...]
+    trees: tuple[BoostedTree, ...]
     outputs: int
 
     def margins(self, x: Floats) -> Floats:
@@ -298,7 +298,7 @@ def _grow(
     g: Ints,
     h: Ints,
     settings: BoostSettings,
-) -> tuple[Tree, Ints]:
+) -> tuple[BoostedTree, Ints]:
     """Grow one tree; return it with the leaf of every record."""
     given = candidates(bins, columns)
     seen = given.seen(codes, bins)
@@ -329,7 +329,7 @@ def _grow(
     return _tree(growth, given, bins, pick, weight), growth.node
 
 
-def _tree(growth: Growth, given: Candidates, bins: Bins, pick: Ints, weight: Floats) -> Tree:
+def _tree(growth: Growth, given: Candidates, bins: Bins, pick: Ints, weight: Floats) -> BoostedTree:
     """Write the grown tree down; ``pick`` is the candidate of every node, -1 for a leaf."""
     inner = pick >= 0
     column, bin_ = np.full(len(pick), -1), np.full(len(pick), -1)
@@ -337,7 +337,7 @@ def _tree(growth: Growth, given: Candidates, bins: Bins, pick: Ints, weight: Flo
     column[inner], bin_[inner] = given.column[pick[inner]], given.bin[pick[inner]]
     threshold[inner] = bins.thresholds(column[inner], bin_[inner])
     missing_left[inner] = given.missing_left[pick[inner]]
-    return Tree(
+    return BoostedTree(
         growth.children,
         sealed_ints(column),
         sealed_ints(bin_),

@@ -14,7 +14,7 @@ import numpy as np
 
 from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_bools, sealed_ints
 from whatleaks.codec import travels
-from whatleaks.models.boosted_trees import BoostedTrees, Tree, goes_left
+from whatleaks.models.boosted_trees import BoostedTrees, BoostedTree, goes_left
 
 
 @travels
@@ -61,7 +61,7 @@ def joined(
     return BoostedTrees(tuple(_joined(tree, owned, offset) for tree in trees), outputs)
 
 
-def _joined(tree: SharedTree, owned: Sequence[OwnedSplits], offset: Ints) -> Tree:
+def _joined(tree: SharedTree, owned: Sequence[OwnedSplits], offset: Ints) -> BoostedTree:
     nodes = len(tree.child)
     column, bin_ = np.full(nodes, -1), np.full(nodes, -1)
     threshold, missing_left = np.full(nodes, np.nan), np.zeros(nodes, dtype=np.bool_)
@@ -72,7 +72,7 @@ def _joined(tree: SharedTree, owned: Sequence[OwnedSplits], offset: Ints) -> Tre
         bin_[at] = splits.bin[number]
         threshold[at] = splits.threshold[number]
         missing_left[at] = splits.missing_left[number]
-    return Tree(
+    return BoostedTree(
         tree.child,
         sealed_ints(column),
         sealed_ints(bin_),
