@@ -137,7 +137,7 @@ def test_message_kinds_and_counts(keys: Keys) -> None:
         for tree in secure.trees
     ]
     waiting = [[n for n in tree[: BOOST.max_depth] if n] for tree in waiting]
-    levels, nodes = sum(len(tree) for tree in waiting), sum(sum(tree) for tree in waiting)
+    levels = sum(len(tree) for tree in waiting)
     seen = {
         (t.sender, t.kind, t.readable): t.count
         for t in secure.transcript.traffic()
@@ -149,9 +149,15 @@ def test_message_kinds_and_counts(keys: Keys) -> None:
         ("active", "nodes", True): levels,
         ("active", "choice", True): levels,
         ("passive-1", "candidates", True): 2,
-        ("passive-1", "sums", False): nodes,
+        ("passive-1", "sums", False): levels,
         ("passive-1", "left", True): levels,
     }
+    sums = [m for m in secure.transcript.received_by("active") if m.kind == "sums"]
+    per_level = [m.payload.shape[0] for m in sums if m.sender == "passive-1"]
+    assert per_level == [count for tree in waiting for count in tree]
+    for party in ("active", "passive-1", "passive-2"):  # one message of a kind in a step
+        named = [(m.sender, m.kind, m.step) for m in secure.transcript.received_by(party)]
+        assert len(named) == len(set(named))
 
 
 def _levels(child: Ints) -> list[Ints]:

@@ -201,21 +201,26 @@ class PassiveParty:
         self._order: list[Ints] = []
         self._slot = np.zeros(self._records, dtype=np.int64)
 
-    def send_sums(self, step: int, slots: Floats) -> list[Cipher]:
-        """Send the encrypted sums of every node of the level, candidates shuffled."""
+    def send_sums(self, step: int, slots: Floats) -> Cipher | None:
+        """Send the encrypted sums of the level's nodes, one after another, candidates shuffled.
+
+        Without candidates, as announced for this tree, there is nothing to send.
+        """
         if slots.shape != (self._records,):
             raise WireError(f"expected the nodes of {self._records} records, got {slots.shape}")
         before, self._slot = self._slot, _whole(slots, self._records - 1, "nodes")
         given = self.columns.given
         if not len(given.cell):
-            return []
-        sums = self._level_sums(given, before)
-        self._order = [self._shuffle.permutation(len(given.cell)) for _ in sums]
-        self._above = sums
-        return [
-            self._send(step, self._key.take(node, order))
-            for node, order in zip(sums, self._order, strict=True)
+            return None
+        self._above = self._level_sums(given, before)
+        self._order = [self._shuffle.permutation(len(given.cell)) for _ in self._above]
+        nodes = [
+            self._packed(self._key.take(node, order))
+            for node, order in zip(self._above, self._order, strict=True)
         ]
+        data = b"".join(self._key.outgoing(node) for node in nodes)
+        cipher = Cipher(self._key.scheme, (len(nodes), nodes[0].count), data)
+        return self._channel.send_cipher(step, self._name, ACTIVE, "sums", cipher)
 
     def _level_sums(self, given: Candidates, before: Ints) -> list[Encrypted]:
         """Add up the ciphertexts of every node, or subtract where that is cheaper.
@@ -268,12 +273,8 @@ class PassiveParty:
         left = self.columns.split(self._slot, pick)
         return self._channel.send_plain(step, self._name, ACTIVE, "left", left)
 
-    def _send(self, step: int, sums: Encrypted) -> Cipher:
-        if self._settings.pack:
-            sums = self._key.pack(sums, self._format.width)
-        data = self._key.outgoing(sums)
-        cipher = Cipher(self._key.scheme, (sums.count,), data)
-        return self._channel.send_cipher(step, self._name, ACTIVE, "sums", cipher)
+    def _packed(self, sums: Encrypted) -> Encrypted:
+        return self._key.pack(sums, self._format.width) if self._settings.pack else sums
 
 
 class ActiveParty:
@@ -337,7 +338,7 @@ class ActiveParty:
         ]
 
     def choose(
-        self, step: int, sums: Sequence[Sequence[Cipher]], counts: Sequence[int]
+        self, step: int, sums: Sequence[Cipher | None], counts: Sequence[int]
     ) -> list[Floats]:
         """Decrypt the sums, find each node's best split, and tell every party its share.
 
@@ -364,19 +365,21 @@ class ActiveParty:
             for name, mark in zip(self._passives, tied[1:], strict=True)
         ]
 
-    def _opened(self, sums: Sequence[Cipher], count: int, slots: int) -> tuple[Ints, Ints]:
+    def _opened(self, sums: Cipher | None, count: int, slots: int) -> tuple[Ints, Ints]:
         """Decrypt one party's sums: a row for every node."""
-        if not count:
+        if not count or sums is None:
             return np.zeros((slots, 0), dtype=np.int64), np.zeros((slots, 0), dtype=np.int64)
-        if len(sums) != slots:
-            raise WireError(f"expected the sums of {slots} nodes, got {len(sums)}")
-        width, pairs = self._format.width, []
-        expected = self._public.packs(count, width) if self._pack else count
-        for cipher in sums:
-            received = _read(self._public, cipher)
-            if received.count != expected:
-                raise WireError(f"{received.count} ciphertexts do not hold {count} sums")
-            opened = self._secret.decrypt_integers(received)
+        width = self._format.width
+        each = self._public.packs(count, width) if self._pack else count
+        if sums.shape != (slots, each) or len(sums.data) % slots:
+            raise WireError(
+                f"expected {each} ciphertexts for each of {slots} nodes, got {sums.shape}"
+            )
+        size = len(sums.data) // slots
+        pairs = []
+        for first in range(0, len(sums.data), size):
+            node = Cipher(sums.scheme, (each,), sums.data[first : first + size])
+            opened = self._secret.decrypt_integers(_read(self._public, node))
             pairs.append(unpacked(opened, count, width) if self._pack else opened)
         return unpaired(np.stack(pairs), self._format.shift)
 

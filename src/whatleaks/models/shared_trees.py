@@ -14,7 +14,7 @@ import numpy as np
 
 from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_bools, sealed_ints
 from whatleaks.codec import travels
-from whatleaks.models.boosted_trees import BoostedTrees, BoostedTree, goes_left
+from whatleaks.models.boosted_trees import BoostedTree, BoostedTrees, goes_left
 
 
 @travels
