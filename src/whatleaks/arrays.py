@@ -14,6 +14,7 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+Buckets: TypeAlias = npt.NDArray[np.int8]
 
 
 def sealed(values: npt.ArrayLike) -> Floats:
@@ -34,6 +35,13 @@ def seal(values: Floats) -> Floats:
 def sealed_ints(values: npt.ArrayLike) -> Ints:
     """Copy ``values`` into an owned, C-ordered, read-only int64 array."""
     copy: Ints = np.array(values, dtype=np.int64, order="C", copy=True)
+    copy.setflags(write=False)
+    return copy
+
+
+def sealed_bools(values: npt.ArrayLike) -> Bools:
+    """Copy ``values`` into an owned, C-ordered, read-only array of truth values."""
+    copy: Bools = np.array(values, dtype=np.bool_, order="C", copy=True)
     copy.setflags(write=False)
     return copy
 

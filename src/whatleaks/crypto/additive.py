@@ -5,8 +5,8 @@ adds what every backend needs: fixed point, its scale, and a worst-case size tha
 an operation before a result could wrap around. Scale and size follow from the operations
 alone, never from a value, so what is written beside a ciphertext tells nothing.
 
-A ciphertext has one way out, ``outgoing``, which re-randomises it: the bytes that a party
-sends do not show which ciphertexts it computed them from.
+A computed ciphertext has one way out, ``outgoing``, which re-randomises it: the bytes that a
+party sends do not show which ciphertexts it computed them from.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
-from whatleaks.arrays import Floats, sealed
+import numpy as np
+
+from whatleaks.arrays import Bools, Buckets, Floats, Ints, sealed
 from whatleaks.crypto.fixed_point import BigInts, FixedPoint
+from whatleaks.crypto.packing import layout, slots_of
 from whatleaks.errors import CryptoError
 
 _HEADER = struct.Struct("<8sHHI")  # key, fraction, bits, count
@@ -59,6 +62,28 @@ class IntegerCiphers(Protocol):
 
     def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
         """Multiply a plain matrix by a vector."""
+        ...
+
+    def subtract(self, left: Any, right: Any) -> Any:
+        """Subtract two vectors. Dear: one inverse modulo the key for every element."""
+        ...
+
+    def take(self, vector: Any, places: Ints) -> Any:
+        """Return the elements at ``places``, in that order."""
+        ...
+
+    def shift(self, vector: Any, bits: int) -> Any:
+        """Multiply every element by ``2**bits``."""
+        ...
+
+    def bucket_sums(
+        self, vector: Any, buckets: Buckets, count: int, groups: list[Bools]
+    ) -> list[Any]:
+        """Sum the elements of each group by bucket, cumulatively along the buckets.
+
+        ``buckets[i, c]`` says into which of ``count`` buckets element i falls in column c.
+        A group's result holds ``columns * count`` elements, column after column.
+        """
         ...
 
     def rerandomise(self, vector: Any) -> Any:
@@ -142,6 +167,96 @@ class PublicKey:
         fraction = right.fraction + self.numbers.fraction
         return self._made(vector, matrix.shape[0], fraction, bits)
 
+    def encrypt_integers(self, integers: BigInts, bits: int) -> Encrypted:
+        """Encrypt integers of up to ``bits`` bits: exact, without a fraction."""
+        if integers.ndim != 1:
+            raise CryptoError(f"encryption takes a vector, got an array of shape {integers.shape}")
+        if integers.size and max(-int(integers.min()), int(integers.max())) >= 1 << bits:
+            raise CryptoError(f"an integer does not fit into the {bits} bits announced for it")
+        vector = self._ciphers.encrypt(integers)
+        return self._made(vector, len(integers), 0, self._room(bits))
+
+    def subtract(self, left: Encrypted, right: Encrypted) -> Encrypted:
+        """Subtract two encrypted vectors of one scale."""
+        self._check(left)
+        self._check(right)
+        if (left.count, left.fraction) != (right.count, right.fraction):
+            raise CryptoError(
+                f"cannot subtract {right.count} numbers with {right.fraction} fraction bits from "
+                f"{left.count} with {left.fraction}: lengths and scales must agree"
+            )
+        bits = self._room(max(left.bits, right.bits) + 1)
+        vector = self._ciphers.subtract(left.vector, right.vector)
+        return self._made(vector, left.count, left.fraction, bits)
+
+    def take(self, encrypted: Encrypted, places: Ints) -> Encrypted:
+        """Return the numbers at ``places``, in that order."""
+        self._check(encrypted)
+        if places.ndim != 1 or ((places < 0) | (places >= encrypted.count)).any():
+            raise CryptoError(f"cannot take places outside of {encrypted.count} encrypted numbers")
+        vector = self._ciphers.take(encrypted.vector, places)
+        return self._made(vector, len(places), encrypted.fraction, encrypted.bits)
+
+    def bucket_sums(
+        self, encrypted: Encrypted, buckets: Buckets, count: int, groups: list[Bools]
+    ) -> list[Encrypted]:
+        """Sum each group's numbers by bucket, cumulatively: encrypted histograms.
+
+        ``buckets[i, c]`` says into which of ``count`` buckets number i falls in column c; a
+        group says which numbers take part. A result holds ``columns * count`` numbers.
+        """
+        self._check(encrypted)
+        if buckets.ndim != 2 or len(buckets) != encrypted.count or not buckets.size:
+            raise CryptoError(
+                f"buckets of shape {buckets.shape} do not fit {encrypted.count} encrypted numbers"
+            )
+        if not 1 <= count <= 128 or int(buckets.min()) < 0 or int(buckets.max()) >= count:
+            raise CryptoError(f"buckets must lie in 0..{count - 1}, and at most 128 are possible")
+        bits = self._room(encrypted.bits + encrypted.count.bit_length())
+        full = [group for group in groups if group.any()]
+        sums = iter(self._ciphers.bucket_sums(encrypted.vector, buckets, count, full))
+        size = buckets.shape[1] * count
+        return [
+            self._made(next(sums), size, encrypted.fraction, bits)
+            if group.any()
+            else self._made(
+                self._ciphers.encrypt(np.full(size, 0, dtype=object)),
+                size,
+                encrypted.fraction,
+                bits,
+            )
+            for group in groups
+        ]
+
+    def packs(self, count: int, width: int) -> int:
+        """Say into how many ciphertexts ``pack`` puts ``count`` numbers."""
+        slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
+        return int(layout(count, slots).shape[1])
+
+    def pack(self, encrypted: Encrypted, width: int) -> Encrypted:
+        """Put several numbers of up to ``width`` bits into each ciphertext: fewer to decrypt.
+
+        See ``crypto.packing`` for the layout; ``unpacked`` there undoes it after decryption.
+        """
+        self._check(encrypted)
+        if encrypted.bits > width or not encrypted.count:
+            raise CryptoError(
+                f"{encrypted.count} numbers of {encrypted.bits} bits do not fit slots of {width}"
+            )
+        slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
+        places = layout(encrypted.count, slots)
+        packed = self._ciphers.take(encrypted.vector, places[-1])
+        for part in places[-2::-1]:  # Horner's rule from the highest slot down
+            packed = self._ciphers.add(
+                self._ciphers.shift(packed, width + 1), self._ciphers.take(encrypted.vector, part)
+            )
+        bits = self._room(len(places) * (width + 1))
+        return self._made(packed, places.shape[1], encrypted.fraction, bits)
+
+    def outgoing_new(self, integers: BigInts, bits: int) -> bytes:
+        """Encrypt integers straight onto the wire: new ciphertexts need no second randomness."""
+        return self._written(self.encrypt_integers(integers, bits))
+
     def rerandomise(self, encrypted: Encrypted) -> Encrypted:
         """Return other ciphertexts of the same numbers."""
         self._check(encrypted)
@@ -149,10 +264,8 @@ class PublicKey:
         return self._made(vector, encrypted.count, encrypted.fraction, encrypted.bits)
 
     def outgoing(self, encrypted: Encrypted) -> bytes:
-        """Re-randomise and write for the wire: the only way out."""
-        fresh = self.rerandomise(encrypted)
-        header = _HEADER.pack(self.fingerprint, fresh.fraction, fresh.bits, fresh.count)
-        return header + self._ciphers.to_bytes(fresh.vector)
+        """Re-randomise and write for the wire: the only way out for what was computed."""
+        return self._written(self.rerandomise(encrypted))
 
     def incoming(self, data: bytes, count: int) -> Encrypted:
         """Read ``count`` numbers from the wire; bytes for another key or length are refused."""
@@ -166,6 +279,10 @@ class PublicKey:
         self._room(bits)
         vector = self._ciphers.from_bytes(data[_HEADER.size :], count)
         return self._made(vector, count, fraction, bits)
+
+    def _written(self, fresh: Encrypted) -> bytes:
+        header = _HEADER.pack(self.fingerprint, fresh.fraction, fresh.bits, fresh.count)
+        return header + self._ciphers.to_bytes(fresh.vector)
 
     def _made(self, vector: Any, count: int, fraction: int, bits: int) -> Encrypted:
         return Encrypted(self.fingerprint, count, fraction, bits, vector)
@@ -195,9 +312,13 @@ class SecretKey:
 
     def decrypt(self, encrypted: Encrypted) -> Floats:
         """Return the real numbers, sealed."""
+        return sealed(self._numbers.decode(self.decrypt_integers(encrypted), encrypted.fraction))
+
+    def decrypt_integers(self, encrypted: Encrypted) -> BigInts:
+        """Return the integers as they are, whatever their scale."""
         if encrypted.key != self._fingerprint:
             raise CryptoError("an encrypted vector belongs to another key: it cannot be decrypted")
-        return sealed(self._numbers.decode(self._decrypt(encrypted.vector), encrypted.fraction))
+        return self._decrypt(encrypted.vector)
 
     def __repr__(self) -> str:
         """Say that there is a key, and nothing about it."""

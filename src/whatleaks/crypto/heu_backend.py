@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from whatleaks.arrays import Bools, Buckets, Ints
 from whatleaks.crypto.fixed_point import BigInts
 from whatleaks.errors import CryptoError
 
@@ -59,6 +60,33 @@ class HeuCiphers:
     def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
         """Multiply a plain matrix by a vector."""
         return self._evaluator.matmul(self._plain(matrix), vector)
+
+    def subtract(self, left: Any, right: Any) -> Any:
+        """Subtract two vectors."""
+        return self._evaluator.sub(left, right)
+
+    def take(self, vector: Any, places: Ints) -> Any:
+        """Return the elements at ``places``; the library wants Python's own integers."""
+        return vector[places.tolist()]
+
+    def shift(self, vector: Any, bits: int) -> Any:
+        """Multiply by a power of two."""
+        return self._evaluator.mul(
+            vector, self._plain(np.full((vector.shape[0], 1), 1 << bits, dtype=object))
+        )
+
+    def bucket_sums(
+        self, vector: Any, buckets: Buckets, count: int, groups: list[Bools]
+    ) -> list[Any]:
+        """Use the library's own histograms: int8 buckets, no empty group."""
+        if not groups:
+            return []
+        members = [group.astype(np.int8) for group in groups]
+        buckets = np.ascontiguousarray(buckets, dtype=np.int8)
+        sums: list[Any] = self._evaluator.batch_feature_wise_bucket_sum(
+            vector, members, buckets, count, True
+        )
+        return sums
 
     def rerandomise(self, vector: Any) -> Any:
         """Add a fresh encryption of zero."""

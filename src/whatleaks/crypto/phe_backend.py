@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from whatleaks.arrays import Bools, Buckets, Ints
 from whatleaks.crypto.fixed_point import BigInts
 from whatleaks.errors import CryptoError
 
@@ -43,6 +44,32 @@ class PheCiphers:
     def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
         """Multiply a plain matrix by a vector."""
         return (matrix * vector).sum(axis=1)
+
+    def subtract(self, left: Any, right: Any) -> Any:
+        """Subtract two vectors."""
+        return left - right
+
+    def take(self, vector: Any, places: Ints) -> Any:
+        """Return the elements at ``places``."""
+        return vector[places]
+
+    def shift(self, vector: Any, bits: int) -> Any:
+        """Multiply by a power of two."""
+        return vector * (1 << bits)
+
+    def bucket_sums(
+        self, vector: Any, buckets: Buckets, count: int, groups: list[Bools]
+    ) -> list[Any]:
+        """Add every element into its cells, then along the buckets."""
+        columns = buckets.shape[1]
+        cells = np.arange(columns) * count + buckets
+        sums = []
+        for group in groups:
+            # The number 1 is a ciphertext of zero; it is re-randomised before it leaves.
+            table = np.full(columns * count, self._number(self._public, 1, 0), dtype=object)
+            np.add.at(table, cells[group].ravel(), np.repeat(vector[group], columns))
+            sums.append(np.add.accumulate(table.reshape(columns, count), axis=1).ravel())
+        return sums
 
     def rerandomise(self, vector: Any) -> Any:
         """Add a fresh encryption of zero."""
