@@ -55,8 +55,14 @@ def decode(data: bytes) -> Any:
         tree = json.loads(data[8 : 8 + length])
     except ValueError as error:
         raise WireError(f"a message header is not JSON: {error}") from None
+    except RecursionError:
+        raise WireError("a message header is nested too deeply") from None
     reader = _Reader(memoryview(data)[8 + length :])
-    value = _unpack(tree, reader)
+    try:
+        value = _unpack(tree, reader)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        # The header comes from outside: whatever is missing or of another type ends here.
+        raise WireError(f"a message header is malformed: {type(error).__name__}") from None
     if not reader.exhausted():
         raise WireError("a message carries bytes that its header does not announce")
     return value
@@ -141,8 +147,8 @@ def _array(dtype: Any, shape: Any, reader: _Reader) -> np.ndarray[Any, Any]:
         raise WireError(f"an array of {dtype!r} cannot travel: send numbers")
     if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
         raise WireError("an array in a message has no proper shape")
-    count = math.prod(shape)
+    held = reader.take(math.prod(shape) * np.dtype(dtype).itemsize)  # before memory is set aside
     array = np.empty(shape, dtype=dtype)
-    array.ravel()[:] = np.frombuffer(reader.take(count * array.itemsize), dtype=dtype)
+    array.ravel()[:] = np.frombuffer(held, dtype=dtype)
     array.setflags(write=False)
     return array

@@ -129,6 +129,15 @@ class PublicKey:
         vector = self._ciphers.add_plain(left.vector, self.numbers.encode(values, left.fraction))
         return self._made(vector, left.count, left.fraction, bits)
 
+    def add_integers(self, left: Encrypted, integers: BigInts, bits: int) -> Encrypted:
+        """Add plain integers of up to ``bits`` bits in steps of the ciphertext's own scale."""
+        self._check(left)
+        if integers.shape != (left.count,):
+            raise CryptoError(f"cannot add {integers.size} integers to {left.count} encrypted")
+        room = self._room(max(left.bits, bits) + 1)
+        vector = self._ciphers.add_plain(left.vector, integers)
+        return self._made(vector, left.count, left.fraction, room)
+
     def matmul_plain(self, matrix: Floats, right: Encrypted) -> Encrypted:
         """Multiply a plain matrix by an encrypted vector; the scales add up."""
         self._check(right)
@@ -195,9 +204,13 @@ class SecretKey:
 
     def decrypt(self, encrypted: Encrypted) -> Floats:
         """Return the real numbers, sealed."""
+        return sealed(self._numbers.decode(self.decrypt_integers(encrypted), encrypted.fraction))
+
+    def decrypt_integers(self, encrypted: Encrypted) -> BigInts:
+        """Return the integers behind the fixed point, exactly."""
         if encrypted.key != self._fingerprint:
             raise CryptoError("an encrypted vector belongs to another key: it cannot be decrypted")
-        return sealed(self._numbers.decode(self._decrypt(encrypted.vector), encrypted.fraction))
+        return self._decrypt(encrypted.vector)
 
     def __repr__(self) -> str:
         """Say that there is a key, and nothing about it."""
