@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from whatleaks import __version__
-from whatleaks.errors import UsageError, WhatleaksError
+from whatleaks.errors import UsageError, WhatleaksError, nearest
 
 app = typer.Typer(
     help="What can my partners learn about my columns, and what stops them?",
@@ -239,6 +239,55 @@ def data_fetch(
 
     for path in fetch(name, data_home):
         print(path)
+
+
+@app.command()
+def keys(
+    out: Annotated[Path, typer.Option(help="Folder for one sub-folder of keys per party.")],
+    passive: Annotated[int, typer.Option(help="How many passive parties there are.")] = 1,
+    days: Annotated[int, typer.Option(help="How long the certificates are valid.")] = 30,
+) -> None:
+    """Make certificates for party processes: one folder each, to be handed to that party alone."""
+    from whatleaks.crypto.certificates import make_certificates
+    from whatleaks.federation.regression_settings import passive_names
+
+    if not 1 <= passive <= 16:
+        raise UsageError(f"--passive is {passive}: use 1 to 16")
+    parties = {"active": "active", "arbiter": "arbiter"}
+    parties |= dict.fromkeys(passive_names(passive), "passive")
+    for folder in make_certificates(out, parties, days):
+        print(folder)
+
+
+@app.command()
+def party(
+    role: Annotated[str, typer.Option(help="active, passive or arbiter.")],
+    config: Annotated[Path, typer.Option(help="This party's TOML file; see docs/processes.md.")],
+    name: Annotated[
+        str | None, typer.Option(help="This party's name, where a role has several: passive-2.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last epoch that all parties saved.")
+    ] = False,
+    transcript: Annotated[
+        Path | None, typer.Option(help="Save every message that this party receives.")
+    ] = None,
+    join_timeout: Annotated[
+        float, typer.Option(help="How many seconds to wait for the others at the start.")
+    ] = 30.0,
+) -> None:
+    """Run one party of an encrypted regression as its own process, over mutual TLS on loopback."""
+    from whatleaks.federation.party_config import ROLES, load_config, role_of
+    from whatleaks.federation.party_process import run_party
+
+    if role not in ROLES:
+        raise UsageError(
+            f"--role is {role!r}: use one of {', '.join(ROLES)}.{nearest(role, ROLES)}"
+        )
+    if role_of(name or role) != role:
+        raise UsageError(f"--name {name!r} is not a {role} party")
+    chosen = load_config(config, name or role)
+    run_party(chosen, resume, transcript, lambda line: print(line, flush=True), join_timeout)
 
 
 def list_datasets(data_home: Path | None) -> None:

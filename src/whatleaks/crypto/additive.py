@@ -98,6 +98,11 @@ class PublicKey:
         """The cryptosystem's name, as it stands on the wire."""
         return self._ciphers.scheme
 
+    @property
+    def key_bytes(self) -> bytes:
+        """The public key as bytes, for other processes; ``crypto.keys.load_public`` reads it."""
+        return self._ciphers.key_bytes
+
     def __repr__(self) -> str:
         """Name the scheme and the key."""
         return f"PublicKey({self.scheme}, {self.fingerprint.hex()})"

@@ -133,3 +133,14 @@ def generate(scheme: str, bits: int) -> tuple[HeuCiphers, Callable[[Any], BigInt
         return integers
 
     return HeuCiphers(scheme, bits, kit.public_key().serialize()), decrypt
+
+
+def load(scheme: str, bits: int, key_bytes: bytes) -> HeuCiphers:
+    """Read a public key written as ``key_bytes``."""
+    from heu import phe
+
+    _start_threads()
+    try:
+        return HeuCiphers(scheme, bits, key_bytes)
+    except (phe.PheRuntimeError, RuntimeError):
+        raise CryptoError("a public key is damaged: the library cannot read it") from None
