@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -288,6 +289,37 @@ def party(
         raise UsageError(f"--name {name!r} is not a {role} party")
     chosen = load_config(config, name or role)
     run_party(chosen, resume, transcript, lambda line: print(line, flush=True), join_timeout)
+
+
+@app.command()
+def transcript(
+    file: Annotated[Path, typer.Argument(help="A file that `whatleaks party --transcript` saved.")],
+    as_: Annotated[str, typer.Option("--as", help="The party whose eyes to use.")],
+) -> None:
+    """Show what a party saw: kinds, plain or cipher, sizes, and what it can compute from them."""
+    from whatleaks.threat.exposures import what_was_seen
+    from whatleaks.wire.transcript import Transcript
+
+    found = what_was_seen(Transcript.load(file), as_)
+    show(
+        f"What {as_} saw",
+        ("from", "kind", "form", "messages", "bytes", "shapes", "steps"),
+        [
+            (
+                seen.sender,
+                seen.kind,
+                seen.form,
+                str(seen.count),
+                f"{seen.size:,}",
+                ", ".join("x".join(map(str, shape)) for shape in seen.shapes),
+                f"{seen.steps[0]} to {seen.steps[1]}",
+            )
+            for seen in found
+        ],
+    )
+    print("What it gives away")
+    for line in dict.fromkeys(f"  {seen.kind} ({seen.form}): {seen.exposes}" for seen in found):
+        print(textwrap.fill(line, 79, subsequent_indent="    "))
 
 
 def list_datasets(data_home: Path | None) -> None:
