@@ -52,19 +52,21 @@ _PLAIN_ROWS = {
         "gradient (Li et al., Eq 5) and X^T X (Eq 7); with more, the sum of the others'"
     ),
     ("client", "share"): "nothing: one additive share modulo 2**64 is uniform whatever the value",
+    ("client", "first-weights"): "nothing: the arbiter draws them before it sees anything",
     ("arbiter", "share-sum"): (
-        "the sum of all weights, once it has every party's part; no single party's"
+        "the sum of all clients' weights of every round, once it has every client's part; no "
+        "single client's"
     ),
 }
 
-# kind -> what the holder of the secret key reads out of ciphertexts of this kind.
+# (role, kind) -> what a role that holds the secret key reads out of ciphertexts of this kind.
 _KEY_ROWS = {
-    "encrypted-gradient": (
+    ("arbiter", "encrypted-gradient"): (
         "every party's gradient, unless gradients are masked; with the residuals of a colluding "
         "active party, linear equations on the victim's columns (Li et al., section 4.1)"
     ),
-    "encrypted-sum": "the score of every predicted record",
-    "encrypted-weights": "a client's weights of every round: its gradients, then X^T X (Eq 7)",
+    ("arbiter", "encrypted-sum"): "the score of every predicted record",
+    ("client", "encrypted-weight-sum"): _PLAIN_ROWS["client", "average-weights"],
 }
 
 
@@ -107,7 +109,7 @@ def what_was_seen(transcript: Transcript, party: str) -> tuple[Seen, ...]:
 def _form(party: str, kind: str, readable: bool) -> str:
     if readable:
         return PLAIN
-    return OWN_KEY if role_of(party) == "arbiter" and kind in _KEY_ROWS else CIPHER
+    return OWN_KEY if (role_of(party), kind) in _KEY_ROWS else CIPHER
 
 
 def _shape(message: Message) -> tuple[int, ...]:
@@ -120,7 +122,7 @@ def _exposes(
 ) -> str:
     role = role_of(party)
     if not readable:
-        return _KEY_ROWS[kind] if role == "arbiter" and kind in _KEY_ROWS else _SEALED
+        return _KEY_ROWS.get((role, kind), _SEALED)
     if role in _SOLVED and kind in ("gradient", "masked-gradient"):
         return _own_gradient(role, messages, received)
     return _PLAIN_ROWS.get((role, kind), _UNKNOWN)
