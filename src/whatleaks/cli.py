@@ -292,6 +292,48 @@ def party(
 
 
 @app.command()
+def align(
+    first: Annotated[Path, typer.Argument(help="A CSV file.")],
+    second: Annotated[Path, typer.Argument(help="Another party's CSV file.")],
+    id: Annotated[str, typer.Option("--id", help="The column that joins the two files.")],
+    out: Annotated[Path, typer.Option(help="Folder for the two files' common records.")],
+    strip: Annotated[
+        bool, typer.Option("--strip", help="Ignore spaces around ids and repeated ones inside.")
+    ] = False,
+    ignore_case: Annotated[bool, typer.Option("--ignore-case", help="Ignore case in ids.")] = False,
+) -> None:
+    """Cut two CSV files to their common records, in one order, by private set intersection."""
+    from whatleaks.crypto.psi import align as intersect
+    from whatleaks.data.alignment import read_text, write_text
+
+    targets = (out / first.name, out / second.name)
+    if targets[0] == targets[1] or {t.resolve() for t in targets} & {
+        first.resolve(),
+        second.resolve(),
+    }:
+        raise UsageError("--out: the files would replace each other or their originals: rename one")
+    tables = [read_text(path, id) for path in (first, second)]
+    columns = [header.index(id) for header, _ in tables]
+    ids = [[row[at] for row in rows] for (_, rows), at in zip(tables, columns, strict=True)]
+    found = intersect(ids[0], ids[1], strip, ignore_case, (str(first), str(second)))
+    for target, (header, rows), at, chosen in zip(
+        targets, tables, columns, (found.first, found.second), strict=True
+    ):
+        kept = [
+            [*rows[row][:at], name, *rows[row][at + 1 :]]
+            for row, name in zip(chosen, found.ids, strict=True)
+        ]
+        write_text(target, header, kept)
+        print(f"{target}: {len(kept)} of {len(rows)} records")
+    for path, untidy in zip((first, second), found.untidy, strict=True):
+        if untidy:
+            print(
+                f"{path}: {untidy} ids without a match have spaces or capitals: "
+                "try --strip or --ignore-case"
+            )
+
+
+@app.command()
 def transcript(
     file: Annotated[Path, typer.Argument(help="A file that `whatleaks party --transcript` saved.")],
     as_: Annotated[str, typer.Option("--as", help="The party whose eyes to use.")],
