@@ -35,7 +35,7 @@ def test_products_equal_powers_one_by_one(data: st.DataObject, rows: int, column
 def test_the_fast_product_is_the_librarys_to_the_byte(backend: str, bits: int) -> None:
     pytest.importorskip("heu", reason="needs sf-heu: pip install 'whatleaks[secure]'")
     rng = np.random.default_rng(0)
-    for _ in range(4):  # other keys: moduli with and without a bit at the top
+    for _ in range(3):  # other keys: moduli with and without a bit at the top
         key, _ = generate_keys(backend, bits, insecure_test_key=True)
         ciphers = key._ciphers
         assert isinstance(ciphers, HeuCiphers)
@@ -45,7 +45,7 @@ def test_the_fast_product_is_the_librarys_to_the_byte(backend: str, bits: int) -
         vector = ciphers.encrypt(values)
         # 130 numbers of either sign: some have a zero byte or a bit at the top.
         assert raw.write(raw.read(vector.serialize())) == vector.serialize()
-        matrix = np.array([[int(v) for v in row] for row in rng.integers(-50, 50, (40, 130))])
+        matrix = np.array([[int(v) for v in row] for row in rng.integers(-50, 50, (12, 130))])
         matrix = matrix.astype(object)
         fast = ciphers.matmul_plain(matrix, vector)
         ciphers._raw = None
