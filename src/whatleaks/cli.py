@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import textwrap
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from whatleaks import __version__
-from whatleaks.errors import UsageError, WhatleaksError
+from whatleaks.errors import UsageError, WhatleaksError, nearest
 
 app = typer.Typer(
     help="What can my partners learn about my columns, and what stops them?",
@@ -389,6 +390,128 @@ def print_json(tree: Any) -> None:
     import json
 
     print(json.dumps(tree, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+@app.command()
+def keys(
+    out: Annotated[Path, typer.Option(help="Folder for one sub-folder of keys per party.")],
+    passive: Annotated[int, typer.Option(help="How many passive parties there are.")] = 1,
+    days: Annotated[int, typer.Option(help="How long the certificates are valid.")] = 30,
+) -> None:
+    """Make certificates for party processes: one folder each, to be handed to that party alone."""
+    from whatleaks.crypto.certificates import make_certificates
+    from whatleaks.federation.regression_settings import passive_names
+
+    if not 1 <= passive <= 16:
+        raise UsageError(f"--passive is {passive}: use 1 to 16")
+    parties = {"active": "active", "arbiter": "arbiter"}
+    parties |= dict.fromkeys(passive_names(passive), "passive")
+    for folder in make_certificates(out, parties, days):
+        print(folder)
+
+
+@app.command()
+def party(
+    role: Annotated[str, typer.Option(help="active, passive or arbiter.")],
+    config: Annotated[Path, typer.Option(help="This party's TOML file; see docs/processes.md.")],
+    name: Annotated[
+        str | None, typer.Option(help="This party's name, where a role has several: passive-2.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last epoch that all parties saved.")
+    ] = False,
+    transcript: Annotated[
+        Path | None, typer.Option(help="Save every message that this party receives.")
+    ] = None,
+    join_timeout: Annotated[
+        float, typer.Option(help="How many seconds to wait for the others at the start.")
+    ] = 30.0,
+) -> None:
+    """Run one party of an encrypted regression as its own process, over mutual TLS on loopback."""
+    from whatleaks.federation.party_config import ROLES, load_config, role_of
+    from whatleaks.federation.party_process import run_party
+
+    if role not in ROLES:
+        raise UsageError(
+            f"--role is {role!r}: use one of {', '.join(ROLES)}.{nearest(role, ROLES)}"
+        )
+    if role_of(name or role) != role:
+        raise UsageError(f"--name {name!r} is not a {role} party")
+    chosen = load_config(config, name or role)
+    run_party(chosen, resume, transcript, lambda line: print(line, flush=True), join_timeout)
+
+
+@app.command()
+def align(
+    first: Annotated[Path, typer.Argument(help="A CSV file.")],
+    second: Annotated[Path, typer.Argument(help="Another party's CSV file.")],
+    id: Annotated[str, typer.Option("--id", help="The column that joins the two files.")],
+    out: Annotated[Path, typer.Option(help="Folder for the two files' common records.")],
+    strip: Annotated[
+        bool, typer.Option("--strip", help="Ignore spaces around ids and repeated ones inside.")
+    ] = False,
+    ignore_case: Annotated[bool, typer.Option("--ignore-case", help="Ignore case in ids.")] = False,
+) -> None:
+    """Cut two CSV files to their common records, in one order, by private set intersection."""
+    from whatleaks.crypto.psi import align as intersect
+    from whatleaks.data.alignment import read_text, write_text
+
+    targets = (out / first.name, out / second.name)
+    if targets[0] == targets[1] or {t.resolve() for t in targets} & {
+        first.resolve(),
+        second.resolve(),
+    }:
+        raise UsageError("--out: the files would replace each other or their originals: rename one")
+    tables = [read_text(path, id) for path in (first, second)]
+    columns = [header.index(id) for header, _ in tables]
+    ids = [[row[at] for row in rows] for (_, rows), at in zip(tables, columns, strict=True)]
+    found = intersect(ids[0], ids[1], strip, ignore_case, (str(first), str(second)))
+    for target, (header, rows), at, chosen in zip(
+        targets, tables, columns, (found.first, found.second), strict=True
+    ):
+        kept = [
+            [*rows[row][:at], name, *rows[row][at + 1 :]]
+            for row, name in zip(chosen, found.ids, strict=True)
+        ]
+        write_text(target, header, kept)
+        print(f"{target}: {len(kept)} of {len(rows)} records")
+    for path, untidy in zip((first, second), found.untidy, strict=True):
+        if untidy:
+            print(
+                f"{path}: {untidy} ids without a match have spaces or capitals: "
+                "try --strip or --ignore-case"
+            )
+
+
+@app.command()
+def transcript(
+    file: Annotated[Path, typer.Argument(help="A file that `whatleaks party --transcript` saved.")],
+    as_: Annotated[str, typer.Option("--as", help="The party whose eyes to use.")],
+) -> None:
+    """Show what a party saw: kinds, plain or cipher, sizes, and what it can compute from them."""
+    from whatleaks.threat.exposures import what_was_seen
+    from whatleaks.wire.transcript import Transcript
+
+    found = what_was_seen(Transcript.load(file), as_)
+    show(
+        f"What {as_} saw",
+        ("from", "kind", "form", "messages", "bytes", "shapes", "steps"),
+        [
+            (
+                seen.sender,
+                seen.kind,
+                seen.form,
+                str(seen.count),
+                f"{seen.size:,}",
+                ", ".join("x".join(map(str, shape)) for shape in seen.shapes),
+                f"{seen.steps[0]} to {seen.steps[1]}",
+            )
+            for seen in found
+        ],
+    )
+    print("What it gives away")
+    for line in dict.fromkeys(f"  {seen.kind} ({seen.form}): {seen.exposes}" for seen in found):
+        print(textwrap.fill(line, 79, subsequent_indent="    "))
 
 
 def list_datasets(data_home: Path | None) -> None:

@@ -53,10 +53,16 @@ def decode(data: bytes) -> Any:
         raise WireError("a message is cut short: its header is longer than its bytes")
     try:
         tree = json.loads(data[8 : 8 + length])
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise WireError(f"a message header is not JSON: {error}") from None
+    except RecursionError:
+        raise WireError("a message header is nested too deeply") from None
     reader = _Reader(memoryview(data)[8 + length :])
-    value = _unpack(tree, reader)
+    try:
+        value = _unpack(tree, reader)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        # The header comes from outside: whatever is missing or of another type ends here.
+        raise WireError(f"a message header is malformed: {type(error).__name__}") from None
     if not reader.exhausted():
         raise WireError("a message carries bytes that its header does not announce")
     return value
@@ -115,14 +121,6 @@ def _unpack(tree: Any, reader: _Reader) -> Any:
         return tree
     if not isinstance(tree, dict):
         raise WireError("a message header holds an unknown kind of value")
-    try:
-        return _unpack_tagged(tree, reader)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise WireError(f"a message header is damaged: {type(error).__name__}") from None
-
-
-def _unpack_tagged(tree: dict[str, Any], reader: _Reader) -> Any:
-    """Read one tagged value; a malformed tag raises one of the errors that the caller names."""
     if "f" in tree:
         return float.fromhex(tree["f"])
     if "a" in tree:
@@ -149,9 +147,8 @@ def _array(dtype: Any, shape: Any, reader: _Reader) -> np.ndarray[Any, Any]:
         raise WireError(f"an array of {dtype!r} cannot travel: send numbers")
     if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
         raise WireError("an array in a message has no proper shape")
-    # The bytes are taken before memory is: a header cannot ask for more than was sent.
-    raw = reader.take(math.prod(shape) * np.dtype(dtype).itemsize)
+    held = reader.take(math.prod(shape) * np.dtype(dtype).itemsize)  # before memory is set aside
     array = np.empty(shape, dtype=dtype)
-    array.ravel()[:] = np.frombuffer(raw, dtype=dtype)
+    array.ravel()[:] = np.frombuffer(held, dtype=dtype)
     array.setflags(write=False)
     return array

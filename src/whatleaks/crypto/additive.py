@@ -123,6 +123,11 @@ class PublicKey:
         """The cryptosystem's name, as it stands on the wire."""
         return self._ciphers.scheme
 
+    @property
+    def key_bytes(self) -> bytes:
+        """The public key as bytes, for other processes; ``crypto.keys.load_public`` reads it."""
+        return self._ciphers.key_bytes
+
     def __repr__(self) -> str:
         """Name the scheme and the key."""
         return f"PublicKey({self.scheme}, {self.fingerprint.hex()})"
@@ -153,6 +158,15 @@ class PublicKey:
         bits = self._room(max(left.bits, self.numbers.whole + left.fraction) + 1)
         vector = self._ciphers.add_plain(left.vector, self.numbers.encode(values, left.fraction))
         return self._made(vector, left.count, left.fraction, bits)
+
+    def add_integers(self, left: Encrypted, integers: BigInts, bits: int) -> Encrypted:
+        """Add plain integers of up to ``bits`` bits in steps of the ciphertext's own scale."""
+        self._check(left)
+        if integers.shape != (left.count,):
+            raise CryptoError(f"cannot add {integers.size} integers to {left.count} encrypted")
+        room = self._room(max(left.bits, bits) + 1)
+        vector = self._ciphers.add_plain(left.vector, integers)
+        return self._made(vector, left.count, left.fraction, room)
 
     def matmul_plain(self, matrix: Floats, right: Encrypted) -> Encrypted:
         """Multiply a plain matrix by an encrypted vector; the scales add up."""

@@ -18,6 +18,8 @@ import numpy as np
 
 from whatleaks.arrays import Bools, Buckets, Ints
 from whatleaks.crypto.fixed_point import BigInts
+from whatleaks.crypto.heu_raw import RawNumbers, modulus_of
+from whatleaks.crypto.multi_exponent import power_products
 from whatleaks.errors import CryptoError
 
 _LENGTH = struct.Struct("<Q")
@@ -44,6 +46,7 @@ class HeuCiphers:
         self.plaintext_bits = int(public.plaintext_bound()).bit_length() - 1
         # A Paillier ciphertext is a number below n**2, one of Okamoto-Uchiyama below n.
         self._cipher_bytes = bits // 8 * (2 if scheme == "heu-paillier" else 1)
+        self._raw = self._tried(str(public))
 
     def encrypt(self, integers: BigInts) -> Any:
         """Encrypt a vector as a column."""
@@ -58,8 +61,27 @@ class HeuCiphers:
         return self._evaluator.add(vector, self._plain(integers.reshape(-1, 1)))
 
     def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
-        """Multiply a plain matrix by a vector."""
-        return self._evaluator.matmul(self._plain(matrix), vector)
+        """Multiply a plain matrix by a vector: exactly the library's result, several times faster."""
+        if self._raw is None:
+            return self._evaluator.matmul(self._plain(matrix), vector)
+        written: bytes = vector.serialize()
+        bases = self._raw.read(written)
+        if self._raw.write(bases) != written:  # read wrong: the library shall do it
+            return self._evaluator.matmul(self._plain(matrix), vector)
+        products = power_products(bases, matrix, self._raw.modulus)
+        return self._load(self._raw.write(products))
+
+    def _tried(self, description: str) -> RawNumbers | None:
+        """Return the way to the raw numbers if one product equals the library's, else None."""
+        try:
+            raw = RawNumbers(modulus_of(description, self.scheme == "heu-paillier"))
+            vector = self.encrypt(np.array([2, 3], dtype=object))
+            matrix = np.array([[5, 40], [1, 77]], dtype=object)
+            mine = raw.write(power_products(raw.read(vector.serialize()), matrix, raw.modulus))
+        except (CryptoError, ImportError, IndexError, ValueError):
+            return None
+        library: bytes = self._evaluator.matmul(self._plain(matrix), vector).serialize()
+        return raw if mine == library else None
 
     def subtract(self, left: Any, right: Any) -> Any:
         """Subtract two vectors."""
@@ -161,3 +183,14 @@ def generate(scheme: str, bits: int) -> tuple[HeuCiphers, Callable[[Any], BigInt
         return integers
 
     return HeuCiphers(scheme, bits, kit.public_key().serialize()), decrypt
+
+
+def load(scheme: str, bits: int, key_bytes: bytes) -> HeuCiphers:
+    """Read a public key written as ``key_bytes``."""
+    from heu import phe
+
+    _start_threads()
+    try:
+        return HeuCiphers(scheme, bits, key_bytes)
+    except (phe.PheRuntimeError, RuntimeError):
+        raise CryptoError("a public key is damaged: the library cannot read it") from None

@@ -46,3 +46,28 @@ def generate_keys(
         ) from None
     public = PublicKey(ciphers, numbers if numbers is not None else FixedPoint())
     return public, SecretKey(decrypt, public)
+
+
+def load_public(
+    backend: str, bits: int, key_bytes: bytes, numbers: FixedPoint | None = None
+) -> PublicKey:
+    """Read a public key that another process made; a shorter key than agreed is refused."""
+    ciphers: IntegerCiphers
+    try:
+        if backend == "phe-paillier":
+            from whatleaks.crypto import phe_backend
+
+            ciphers = phe_backend.load(key_bytes)
+        else:
+            from whatleaks.crypto import heu_backend
+
+            ciphers = heu_backend.load(backend, bits, key_bytes)
+    except ModuleNotFoundError as error:
+        raise CryptoError(
+            f"backend {backend!r} needs {error.name}: pip install 'whatleaks[secure]'"
+        ) from None
+    # Okamoto-Uchiyama encrypts numbers of a third of the key's length, Paillier of all of it.
+    least = bits // 3 - 8 if backend == "heu-ou" else bits - 8
+    if ciphers.plaintext_bits < least:
+        raise CryptoError(f"a public key is shorter than the agreed {bits} bits: it is refused")
+    return PublicKey(ciphers, numbers if numbers is not None else FixedPoint())

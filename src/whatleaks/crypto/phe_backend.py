@@ -105,3 +105,13 @@ def generate(bits: int) -> tuple[PheCiphers, Callable[[Any], BigInts]]:
         return integers
 
     return PheCiphers(public), decrypt
+
+
+def load(key_bytes: bytes) -> PheCiphers:
+    """Read a public key written as ``key_bytes``."""
+    from phe import PaillierPublicKey
+
+    n = int.from_bytes(key_bytes, "big")
+    if n < 6:
+        raise CryptoError("a public key is damaged: its number is too small")
+    return PheCiphers(PaillierPublicKey(n))

@@ -17,6 +17,7 @@ class Channel:
 
     def __init__(self, transcript: Transcript | None = None) -> None:
         self.transcript = transcript if transcript is not None else Transcript()
+        self.last_size = 0  # bytes of the message sent last
 
     def send(self, step: int, sender: str, receiver: str, kind: str, payload: Payload) -> Payload:
         """Deliver one message and return what the receiver holds: a copy by bytes."""
@@ -26,6 +27,7 @@ class Channel:
         if not isinstance(delivered, Message):
             raise WireError("a message did not survive its own encoding")
         self.transcript.record(delivered, encoded)
+        self.last_size = len(encoded)
         return delivered.payload
 
     def send_plain(

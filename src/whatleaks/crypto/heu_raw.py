@@ -1,0 +1,117 @@
+"""The numbers inside HEU's ciphertexts, to compute on them without the library.
+
+HEU writes a column of ciphertexts as msgpack: four fields, then one string per element that
+holds the number, lowest byte first, with a sign bit, in Montgomery form with 60-bit digits.
+This is the layout of the pinned version; ``HeuCiphers`` compares with the library's own
+bytes before it relies on it, for every vector, and uses the library otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+
+from whatleaks.errors import CryptoError
+
+
+class RawNumbers:
+    """Reads and writes columns of ciphertexts under one modulus."""
+
+    def __init__(self, modulus: int) -> None:
+        digits = -(-modulus.bit_length() // 60)
+        self.modulus = modulus
+        self._r = pow(2, 60 * digits, modulus)
+        self._r_inverse = pow(self._r, -1, modulus)
+        self._tail = b""  # what the library writes after a number: learnt when reading
+
+    def read(self, data: bytes) -> list[int]:
+        """Return the ciphertexts of a column as plain numbers."""
+        rows, at = _read_int(data, 1)
+        columns, at = _read_int(data, at)
+        _, at = _read_int(data, at)  # the number of dimensions
+        count, at = _read_array(data, at)
+        if columns != 1 or count != rows:
+            raise CryptoError("an encrypted vector has an unknown layout")
+        numbers = []
+        for _ in range(count):
+            item, at = _read_raw(data, at)
+            inner, end = _read_raw(item, 1)
+            self._tail = item[end:]
+            numbers.append(int.from_bytes(inner, "little") * self._r_inverse % self.modulus)
+        return numbers
+
+    def write(self, numbers: Sequence[int]) -> bytes:
+        """Return a column of ciphertexts in the library's layout."""
+        count = len(numbers)
+        parts = [b"\x94", _write_int(count), b"\x01\x02", _write_array(count)]
+        for number in numbers:
+            inside = number * self._r % self.modulus
+            inner = inside.to_bytes(inside.bit_length() // 8 + 1, "little")  # a sign bit on top
+            item = b"\x91" + _write_raw(inner) + self._tail
+            parts.append(_write_raw(item))
+        return b"".join(parts)
+
+
+def modulus_of(description: str, paillier: bool) -> int:
+    """Return the number that ciphertexts are taken modulo, from HEU's text about a key."""
+    found = re.search(r"\bn=([0-9A-Fa-f]+)", description)
+    if found is None:
+        raise CryptoError("the library describes its public key in an unknown way")
+    n = int(found[1], 16)
+    return n * n if paillier else n
+
+
+def _read_int(data: bytes, at: int) -> tuple[int, int]:
+    sizes = {0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8}
+    first = data[at]
+    if first < 0x80:
+        return first, at + 1
+    if first not in sizes:
+        raise CryptoError("an encrypted vector has an unknown layout")
+    end = at + 1 + sizes[first]
+    return int.from_bytes(data[at + 1 : end], "big"), end
+
+
+def _read_array(data: bytes, at: int) -> tuple[int, int]:
+    first = data[at]
+    if first & 0xF0 == 0x90:
+        return first & 0x0F, at + 1
+    if first not in (0xDC, 0xDD):
+        raise CryptoError("an encrypted vector has an unknown layout")
+    end = at + (3 if first == 0xDC else 5)
+    return int.from_bytes(data[at + 1 : end], "big"), end
+
+
+def _read_raw(data: bytes, at: int) -> tuple[bytes, int]:
+    first = data[at]
+    if first & 0xE0 == 0xA0:
+        start, size = at + 1, first & 0x1F
+    elif first in (0xD9, 0xDA, 0xDB):
+        start = at + 1 + {0xD9: 1, 0xDA: 2, 0xDB: 4}[first]
+        size = int.from_bytes(data[at + 1 : start], "big")
+    else:
+        raise CryptoError("an encrypted vector has an unknown layout")
+    return data[start : start + size], start + size
+
+
+def _write_int(value: int) -> bytes:
+    if value < 0x80:
+        return bytes([value])
+    if value < 0x100:
+        return bytes([0xCC, value])
+    return struct.pack(">BH", 0xCD, value) if value < 1 << 16 else struct.pack(">BI", 0xCE, value)
+
+
+def _write_array(count: int) -> bytes:
+    if count < 16:
+        return bytes([0x90 | count])
+    return struct.pack(">BH", 0xDC, count) if count < 1 << 16 else struct.pack(">BI", 0xDD, count)
+
+
+def _write_raw(data: bytes) -> bytes:
+    if len(data) < 32:
+        return bytes([0xA0 | len(data)]) + data
+    if len(data) < 256:
+        return bytes([0xD9, len(data)]) + data
+    return struct.pack(">BH", 0xDA, len(data)) + data

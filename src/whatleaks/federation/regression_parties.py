@@ -1,0 +1,233 @@
+"""The parties of a vertical regression, each as a programme of its own (Li et al., Fig 2).
+
+A programme yields what it waits for and hands its messages to a post. It does not know
+whether the others run in this process or behind a network, so there is one copy of the
+protocol. Linear and logistic regression differ by their ``Link`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.crypto.additive import Encrypted, PublicKey, SecretKey
+from whatleaks.crypto.masking import digit_count, from_digits, mask, to_digits
+from whatleaks.errors import WireError
+from whatleaks.federation.regression_settings import (
+    ACTIVE,
+    ARBITER,
+    LINEAR,
+    PASSIVE,
+    Link,
+    SecureLinearSettings,
+    draw_weights,
+)
+from whatleaks.models.regression_history import RegressionHistory
+from whatleaks.wire.expected import Expected, Post, Programme
+from whatleaks.wire.message import Cipher, Payload, Plain
+
+EpochEnd = Callable[[int, Floats], None]  # epochs finished, own weights
+
+
+def read_cipher(key: PublicKey, cipher: Payload) -> Encrypted:
+    """Read a ciphertext message under ``key``."""
+    if not isinstance(cipher, Cipher) or cipher.scheme != key.scheme or len(cipher.shape) != 1:
+        raise WireError(f"expected a vector under {key.scheme}, got another payload")
+    return key.incoming(cipher.data, cipher.shape[0])
+
+
+def read_plain(payload: Payload) -> Floats:
+    """Return the numbers of a plain message."""
+    if not isinstance(payload, Plain):
+        raise WireError("expected plain numbers, got ciphertexts")
+    return payload.values
+
+
+def send_encrypted(
+    post: Post, key: PublicKey, step: int, way: tuple[str, str], kind: str, encrypted: Encrypted
+) -> None:
+    """Send a vector from one party to another; it is re-randomised on its way out."""
+    cipher = Cipher(key.scheme, (encrypted.count,), key.outgoing(encrypted))
+    post.send(step, *way, kind, cipher)
+
+
+class Party:
+    """What the data parties do: hold columns and weights, form a gradient, take a step."""
+
+    def __init__(
+        self,
+        name: str,
+        x: Floats,
+        settings: SecureLinearSettings,
+        rng: np.random.Generator,
+        key: PublicKey,
+        post: Post,
+        link: Link = LINEAR,
+    ) -> None:
+        self._name = name
+        self._x = sealed(x)
+        self._settings = settings
+        self._key = key
+        self._post = post
+        self._link = link
+        self.weights = draw_weights(x.shape[1], settings, rng)
+        self.epoch_weights: list[Floats] = []  # at the start of every epoch
+
+    def _steps(self, first_epoch: int, epoch_end: EpochEnd | None) -> Iterator[tuple[int, Ints]]:
+        """Yield the number and rows of every step, and tell when an epoch is over."""
+        records = len(self._x)
+        for epoch in range(first_epoch, self._settings.epochs):
+            self.epoch_weights.append(self.weights)
+            first = epoch * self._settings.batch_count(records)
+            yield from enumerate(self._settings.batches(records, epoch), first)
+            if epoch_end is not None:
+                epoch_end(epoch + 1, self.weights)
+
+    def _output(self, rows: Ints) -> Floats:
+        """Return this party's part of slope z."""
+        part: Floats = self._link.slope * (self._x[rows] @ self.weights)
+        return part
+
+    def _descend(self, step: int, rows: Ints, d: Encrypted) -> Programme[None]:
+        """Send [[g]] = X^T [[d]] + alpha W to the arbiter and step along what comes back."""
+        product = self._key.matmul_plain(self._x[rows].T, d)
+        gradient = self._key.add_plain(product, self._settings.alpha * self.weights)
+        if not self._settings.mask_gradients:
+            self._send(step, ARBITER, "encrypted-gradient", gradient)
+            payload = yield Expected(step, ARBITER, "gradient", (gradient.count,), True)
+            self.take_step(read_plain(payload))
+            return
+        masked, drawn = mask(self._key, gradient)
+        self._send(step, ARBITER, "encrypted-gradient", masked)
+        shape = (gradient.count, digit_count(masked))
+        payload = yield Expected(step, ARBITER, "masked-gradient", shape, True)
+        integers = from_digits(read_plain(payload)) - drawn
+        self.take_step(sealed(self._key.numbers.decode(integers, gradient.fraction)))
+
+    def take_step(self, gradient: Floats) -> None:
+        """Descend along the decrypted gradient."""
+        self.weights = sealed(self.weights - self._settings.learning_rate * gradient)
+
+    def _send(self, step: int, receiver: str, kind: str, encrypted: Encrypted) -> None:
+        send_encrypted(self._post, self._key, step, (self._name, receiver), kind, encrypted)
+
+
+class PassiveParty(Party):
+    """A: columns only. It answers queries about records that others make up."""
+
+    def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
+        """Send [[slope z_A]] of every batch, receive [[d]], step along the own gradient."""
+        for step, rows in self._steps(first_epoch, epoch_end):
+            self._send(step, ACTIVE, "intermediate", self._key.encrypt(self._output(rows)))
+            payload = yield Expected(step, ACTIVE, "residuals", (len(rows),), False)
+            yield from self._descend(step, rows, read_cipher(self._key, payload))
+
+    def answer_queries(self, step: int) -> Programme[Floats]:
+        """Wait for as many made-up records as there are columns, and answer."""
+        columns = self._x.shape[1]
+        payload = yield Expected(step, ACTIVE, "query", (columns, columns), True)
+        return self.answer(step, read_plain(payload))
+
+    def answer(self, step: int, records: Floats) -> Floats:
+        """Answer a query with plain z: the prediction phase is not encrypted (section 4.1)."""
+        if records.ndim != 2 or records.shape[1] != self._x.shape[1]:
+            raise WireError(f"a query must have {self._x.shape[1]} columns, got {records.shape}")
+        answers = sealed(records @ self.weights)
+        self._post.send(step, self._name, ACTIVE, "intermediate", Plain(answers))
+        return answers
+
+
+class ActiveParty(Party):
+    """B: columns (fake ones included) and targets. It remembers its own training."""
+
+    def __init__(
+        self,
+        x: Floats,
+        y: Floats,
+        settings: SecureLinearSettings,
+        rng: np.random.Generator,
+        key: PublicKey,
+        post: Post,
+        link: Link = LINEAR,
+        passives: Sequence[str] = (PASSIVE,),
+    ) -> None:
+        super().__init__(ACTIVE, x, settings, rng, key, post, link)
+        self._y = sealed(y)
+        self._passives = tuple(passives)
+        self._before: list[Floats] = []
+
+    def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
+        """Form [[d]] = slope (sum of [[z_A]] + z_B) + offset - y, send it back, step."""
+        for step, rows in self._steps(first_epoch, epoch_end):
+            payload = yield Expected(step, self._passives[0], "intermediate", (len(rows),), False)
+            total = read_cipher(self._key, payload)
+            for passive in self._passives[1:]:
+                payload = yield Expected(step, passive, "intermediate", (len(rows),), False)
+                total = self._key.add(total, read_cipher(self._key, payload))
+            mine = self._output(rows) + self._link.offset - self._y[rows]
+            d = self._key.add_plain(total, mine)
+            for passive in self._passives:
+                self._send(step, passive, "residuals", d)
+            yield from self._descend(step, rows, d)
+
+    def take_step(self, gradient: Floats) -> None:
+        """Remember the weights, then descend."""
+        self._before.append(self.weights)
+        super().take_step(gradient)
+
+    def ask_queries(
+        self, step: int, columns: Mapping[str, int]
+    ) -> Programme[dict[str, tuple[Floats, Floats]]]:
+        """Ask every passive party about one made-up record per column; they are independent."""
+        asked = {}
+        for passive in self._passives:
+            n = columns[passive]
+            records = sealed(0.5 * (np.ones((n, n)) + np.eye(n)))
+            self._post.send(step, ACTIVE, passive, "query", Plain(records))
+            payload = yield Expected(step, passive, "intermediate", (n,), True)
+            asked[passive] = (records, read_plain(payload))
+        return asked
+
+    def history(self) -> RegressionHistory:
+        """Return what this party holds after training, without any message."""
+        settings = self._settings
+        return RegressionHistory(
+            self._x,
+            self._y,
+            sealed(np.stack(self._before)),
+            settings.all_batches(len(self._x)),
+            settings.learning_rate,
+            settings.alpha,
+        )
+
+
+class Arbiter:
+    """Holds the secret key; decrypts a gradient and returns it to the party that sent it."""
+
+    def __init__(
+        self, public: PublicKey, secret: SecretKey, settings: SecureLinearSettings, post: Post
+    ) -> None:
+        self._public = public
+        self._secret = secret
+        self._settings = settings
+        self._post = post
+
+    def serve(
+        self, records: int, columns: Mapping[str, int], first_epoch: int = 0
+    ) -> Programme[None]:
+        """Decrypt every party's gradient of every step; with masks it decrypts only noise."""
+        per_epoch = self._settings.batch_count(records)
+        for step in range(first_epoch * per_epoch, self._settings.epochs * per_epoch):
+            for party, count in columns.items():
+                payload = yield Expected(step, party, "encrypted-gradient", (count,), False)
+                self._return(step, party, read_cipher(self._public, payload))
+
+    def _return(self, step: int, party: str, encrypted: Encrypted) -> None:
+        if self._settings.mask_gradients:
+            digits = to_digits(self._secret.decrypt_integers(encrypted), digit_count(encrypted))
+            self._post.send(step, ARBITER, party, "masked-gradient", Plain(digits))
+        else:
+            gradient = self._secret.decrypt(encrypted)
+            self._post.send(step, ARBITER, party, "gradient", Plain(gradient))

@@ -1,0 +1,95 @@
+"""The view of a transcript: what a role saw and what that lets it compute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from whatleaks.cli import app
+from whatleaks.codec import encode
+from whatleaks.errors import UsageError, WireError
+from whatleaks.federation.regression_settings import SecureLinearSettings
+from whatleaks.federation.secure_linear import run
+from whatleaks.seeds import Streams
+from whatleaks.threat.exposures import what_was_seen
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.message import Plain
+from whatleaks.wire.transcript import Transcript
+
+SETTINGS = SecureLinearSettings(
+    epochs=2, batch_size=5, learning_rate=0.01, key_bits=512, insecure_test_key=True
+)
+
+
+def trained(**changes: Any) -> Transcript:
+    rng = np.random.default_rng(0)
+    x, other, y = rng.uniform(size=(8, 4)), rng.uniform(size=(8, 2)), rng.uniform(size=8)
+    return run(x, other, y, replace(SETTINGS, **changes), Streams(0), Channel()).transcript
+
+
+def exposed(transcript: Transcript, party: str) -> dict[str, str]:
+    return {f"{s.kind}/{s.form}": s.exposes for s in what_was_seen(transcript, party)}
+
+
+def test_columns_against_batch_decide_what_the_active_party_solves() -> None:
+    # 4 columns; batches of 5 and 3 records: only the second of each epoch can be solved.
+    assert "in 2 of 4 steps: there" in exposed(trained(), "active")["gradient/plain"]
+    assert "in 4 of 4 steps" in exposed(trained(fake_columns=1), "active")["gradient/plain"]
+    large = exposed(trained(batch_size=None), "active")["gradient/plain"]
+    assert "in 0 of 2 steps" in large
+    assert "4 fake columns would be enough" in large
+
+
+def test_masks_do_not_protect_from_the_owner_of_the_gradient() -> None:
+    seen = exposed(trained(mask_gradients=True), "active")
+    assert "in 2 of 4 steps: there" in seen["masked-gradient/plain"]
+
+
+def test_counts_sizes_and_forms() -> None:
+    transcript = trained()
+    rows = {(s.sender, s.kind, s.form): s for s in what_was_seen(transcript, "arbiter")}
+    row = rows["passive", "encrypted-gradient", "cipher, holds the key"]
+    (traffic,) = [
+        t for t in transcript.traffic() if (t.sender, t.receiver) == ("passive", "arbiter")
+    ]
+    assert (row.count, row.size, row.shapes, row.steps) == (4, traffic.size, ((2,),), (0, 3))
+    forms = {(s.kind, s.form) for s in what_was_seen(transcript, "active")}
+    assert forms == {("intermediate", "cipher"), ("intermediate", "plain"), ("gradient", "plain")}
+
+
+def test_a_kind_without_a_row_is_never_called_safe() -> None:
+    channel = Channel()
+    channel.send(0, "active", "passive", "gossip", Plain(np.zeros(1)))
+    (seen,) = what_was_seen(channel.transcript, "passive")
+    assert seen.exposes.startswith("unknown")
+
+
+def test_a_transcript_survives_its_file(tmp_path: Path) -> None:
+    first = trained()
+    first.save(tmp_path / "all.wlk")
+    assert (tmp_path / "all.wlk").stat().st_mode & 0o077 == 0
+    second = Transcript.load(tmp_path / "all.wlk")
+    assert second.traffic() == first.traffic()
+    for party in ("active", "passive", "arbiter"):
+        assert encode(second.received_by(party)) == encode(first.received_by(party))
+    (tmp_path / "bad.wlk").write_bytes(encode({"active": (encode(3),)}))
+    with pytest.raises(WireError, match="not a transcript"):
+        Transcript.load(tmp_path / "bad.wlk")
+    with pytest.raises(WireError, match="cannot read"):
+        Transcript.load(tmp_path / "none.wlk")
+
+
+def test_the_command_prints_the_view(tmp_path: Path) -> None:
+    trained().save(tmp_path / "all.wlk")
+    shown = CliRunner().invoke(app, ["transcript", str(tmp_path / "all.wlk"), "--as", "active"])
+    assert shown.exit_code == 0, shown.output
+    assert "What active saw" in shown.output
+    assert "in 2 of 4 steps" in shown.output.replace("\n    ", " ")
+    wrong = CliRunner().invoke(app, ["transcript", str(tmp_path / "all.wlk"), "--as", "actve"])
+    assert isinstance(wrong.exception, UsageError)
+    assert "Did you mean 'active'?" in str(wrong.exception)

@@ -1,0 +1,53 @@
+"""Shared squarings give the same products, and the fast matrix product is the library's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whatleaks.crypto.heu_backend import HeuCiphers
+from whatleaks.crypto.keys import generate_keys
+from whatleaks.crypto.multi_exponent import power_products
+
+MODULUS = (2**61 - 1) * (2**31 - 1)
+
+
+@given(data=st.data(), rows=st.integers(1, 3), columns=st.integers(1, 5))
+@settings(max_examples=80, deadline=None)
+def test_products_equal_powers_one_by_one(data: st.DataObject, rows: int, columns: int) -> None:
+    base = st.integers(2, 2**30)  # prime to both factors
+    bases = data.draw(st.lists(base, min_size=columns, max_size=columns))
+    entry = st.integers(-(2**80), 2**80)
+    row = st.lists(entry, min_size=columns, max_size=columns)
+    exponents = np.array(data.draw(st.lists(row, min_size=rows, max_size=rows)), dtype=object)
+    expected = []
+    for powers in exponents:
+        product = 1
+        for b, e in zip(bases, powers, strict=True):
+            product = product * pow(b, int(e), MODULUS) % MODULUS
+        expected.append(product)
+    assert power_products(bases, exponents, MODULUS) == expected
+
+
+@pytest.mark.parametrize(("backend", "bits"), [("heu-paillier", 512), ("heu-ou", 1024)])
+def test_the_fast_product_is_the_librarys_to_the_byte(backend: str, bits: int) -> None:
+    pytest.importorskip("heu", reason="needs sf-heu: pip install 'whatleaks[secure]'")
+    rng = np.random.default_rng(0)
+    for _ in range(3):  # other keys: moduli with and without a bit at the top
+        key, _ = generate_keys(backend, bits, insecure_test_key=True)
+        ciphers = key._ciphers
+        assert isinstance(ciphers, HeuCiphers)
+        raw = ciphers._raw
+        assert raw is not None, "the layout is not read: products fall back to the slow library"
+        values = np.array([int(v) for v in rng.integers(-1000, 1000, 130)], dtype=object)
+        vector = ciphers.encrypt(values)
+        # 130 numbers of either sign: some have a zero byte or a bit at the top.
+        assert raw.write(raw.read(vector.serialize())) == vector.serialize()
+        matrix = np.array([[int(v) for v in row] for row in rng.integers(-50, 50, (12, 130))])
+        matrix = matrix.astype(object)
+        fast = ciphers.matmul_plain(matrix, vector)
+        ciphers._raw = None
+        slow = ciphers.matmul_plain(matrix, vector)
+        assert fast.serialize() == slow.serialize()
