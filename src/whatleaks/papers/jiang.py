@@ -147,4 +147,10 @@ def j05(records: Sequence[Record]) -> Judgement:
         verdict,
         f"within a tenth of the uniform guess's error in {share_of(small, len(gaps), 'runs')}; "
         f"the largest gap is {max(gaps):.2f} of it",
+        note=(
+            ""
+            if small == len(gaps)
+            else "Where scores are near 0 or 1 the squared distance is flat and the search stays near its "
+            "start; the Kullback-Leibler distance moves on, for better or worse."
+        ),
     )

@@ -140,4 +140,15 @@ def a03(records: Sequence[Record]) -> Judgement:
         Verdict.HOLDS if len(close) == len(gained) else Verdict.PARTLY if close else Verdict.FAILS
     )
     told = ", ".join(f"{dataset} {share:.2f}" for dataset, share in gained.items())
-    return Judgement(verdict, f"share of half*'s gain that is kept without the score: {told}")
+    worse = [dataset for dataset, share in gained.items() if share < 0.0]
+    return Judgement(
+        verdict,
+        f"share of half*'s gain that is kept without the score: {told}",
+        note=(
+            f"On {', '.join(worse)} the attack is worse than one half: with nearly as many equations as "
+            "unknown columns the solution magnifies the error of the estimated score (the second term "
+            "of Eq 21)."
+            if worse
+            else ""
+        ),
+    )
