@@ -181,7 +181,8 @@ def audit(
     report.to_json(out / "audit.json")
     print(report.summary())
     print(f"Report: {page.resolve()}")
-    leak = report.result.headline.leakage.value
+    head = report.result.headline
+    leak = head.leakage.value if head.beyond_guessing else 0.0
     if fail_above is not None and leak > fail_above:
         print(f"whatleaks: leakage {leak:.3f} exceeds --fail-above {fail_above}", file=sys.stderr)
         raise typer.Exit(1)
@@ -356,7 +357,7 @@ def claims_run(
         summary, entries = run_claims(
             names, profile, held, choose(on, workers, address), view_for(verbose)
         )
-    home = results_home()
+    home = results_home(writing=True)
     for entry in entries:
         if entry.records:
             write(home, entry)

@@ -24,8 +24,15 @@ class Streams:
         return [int.from_bytes(digest[i : i + 4], "big") for i in range(0, 16, 4)]
 
     def rng(self, name: str) -> np.random.Generator:
-        """Return the generator of stream ``name``; the same name gives the same numbers."""
-        return np.random.default_rng(np.random.SeedSequence([self.root, *self._key(name)]))
+        """Return the generator of stream ``name``; the same name gives the same numbers.
+
+        Only the state is handed on: a generator made from a seed sequence would carry the root
+        along in ``bit_generator.seed_seq``.
+        """
+        seeded = np.random.PCG64(np.random.SeedSequence([self.root, *self._key(name)]))
+        bare = np.random.PCG64(0)
+        bare.state = seeded.state
+        return np.random.Generator(bare)
 
     def under(self, name: str) -> Streams:
         """Return a family of streams below ``name`` (one run of a sweep, one seed of an audit)."""

@@ -43,6 +43,7 @@ class AttackCard:
 
 _NONE: frozenset[Grant] = frozenset()
 _MODEL = frozenset({Grant.MODEL})
+_MODEL_AND_RANGES = frozenset({Grant.MODEL, Grant.RANGES})
 _TREES = frozenset({Grant.TREES})
 _QUERIES = frozenset({Grant.QUERIES})
 
@@ -64,7 +65,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("white-box",),
         ("lr",),
         "exact scores, the whole linear model and the columns' ranges",
-        _MODEL,
+        _MODEL_AND_RANGES,
         lambda **settings: EqualitySolving(**{"clip": True, **settings}),
     ),
     AttackCard(
@@ -94,7 +95,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("white-box",),
         ("lr",),
         "exact scores, the whole linear model and the columns' ranges",
-        _MODEL,
+        _MODEL_AND_RANGES,
         HalfStar,
     ),
     AttackCard(
@@ -147,7 +148,7 @@ ATTACKS: tuple[AttackCard, ...] = (
         ("agnostic",),
         ("lr",),
         "its own training columns and labels, the whole linear model; no score",
-        _MODEL,
+        _MODEL_AND_RANGES,
         AgnosticInference,
     ),
     AttackCard(

@@ -33,9 +33,9 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             key=lambda found: found[2].leakage.value,
         )
         sentence = (
-            "No published attack runs under the chosen threats; somebody who had the truth of "
-            f"other people to learn from could follow {column.leakage.value:.0%} of the "
-            f"differences between people in “{column.column}”."
+            "No attack could be run under the chosen threats, which says nothing about safety: "
+            f"somebody who had the truth of other people to learn from could follow "
+            f"{column.leakage.value:.0%} of the differences between people in “{column.column}”."
         )
         return Headline(
             sentence,
@@ -50,7 +50,14 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     if word == "complete" and column.recovered.value < 0.99:
         word = "high"  # the order of people is known exactly, their values are not
     attacks = sum(len(t.of("attack")) for t in threats)
-    if word == "complete":
+    beyond = share > by_chance(threats)
+    if not beyond:
+        word = "low"
+        text = (
+            f"None of the {attacks} attacks tried does better than guessing: the largest leakage, "
+            f"{share:.0%} in “{column.column}”, is reached by random guesses on some column too."
+        )
+    elif word == "complete":
         text = (
             f"Your partner can read column “{column.column}” off what it is sent: the attack "
             f"“{attack.title}” recovers every value."
@@ -65,7 +72,21 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             f"Your partner can follow {share:.0%} of the differences between people in column "
             f"“{column.column}”, with the attack “{attack.title}”."
         )
-    return Headline(text, word, column.leakage, threat.name, attack.name, column.column)
+    return Headline(text, word, column.leakage, threat.name, attack.name, column.column, beyond)
+
+
+def by_chance(threats: Sequence[ThreatFinding]) -> float:
+    """Return the largest leakage of a guess that uses nothing, over all columns: what luck gives."""
+    return max(
+        (
+            column.leakage.value
+            for threat in threats
+            for guess in threat.of("baseline")
+            if guess.name in ("uniform", "gaussian")
+            for column in guess.columns
+        ),
+        default=0.0,
+    )
 
 
 def advice(
@@ -84,13 +105,17 @@ def advice(
             f"{classes} classes. A linear model's exact scores then give every value away. "
             "Contribute more columns than classes, or keep your part of the model to yourself."
         )
+    # Only what was tried against the threat of the headline can help against it.
+    relevant = [d for d in defenses if d.threat == head.threat and d.leakage_before.value >= ENOUGH]
     effective = [
         d
-        for d in defenses
+        for d in relevant
         if d.leakage.value < ENOUGH and d.leakage.value <= REDUCED * d.leakage_before.value
     ]
     cheap = [d for d in effective if d.accuracy_before.value - d.accuracy.value <= COST]
-    if head.level == "low":
+    if not any(t.of("attack") for t in threats):
+        lines.append("No attack ran, so no defense was tried. Choose another threat or model.")
+    elif head.level == "low":
         lines.append("No attack tried here calls for a defense. A stronger one may: see the limit.")
     elif cheap:
         best = min(cheap, key=lambda d: (d.limit.value, d.leakage.value))
@@ -115,10 +140,12 @@ def advice(
             f"“{best.title}” stops the attacks tried, but the joint model loses "
             f"{best.accuracy_before.value - best.accuracy.value:.1%} of accuracy."
         )
-    elif defenses:
+    elif relevant:
         lines.append(
             f"None of the defenses tried brings the attacks below {ENOUGH:.0%} of the differences."
         )
+    else:
+        lines.append(f"No defense was tried against the threat {head.threat}.")
     for threat in threats:
         rival = next((g for g in threat.of("baseline") if g.name == "auxiliary-regression"), None)
         best_attack = max(threat.of("attack"), key=lambda g: g.leakage.value, default=None)

@@ -50,6 +50,24 @@ def recovered(squared: Floats, deviations: Floats, rng: np.random.Generator) -> 
     return clipped(leakage_over_records(squared, deviations, rng), 0.0, 1.0)
 
 
+def widened(pooled: Measurement, per_seed: Sequence[float]) -> Measurement:
+    """Widen an interval over pooled records so that it also covers the t interval over seeds.
+
+    Seeds share records and train different models, so records alone would say too much.
+    """
+    if len(per_seed) < 2:
+        return pooled
+    seeds = clipped(mean_over_seeds(per_seed, pooled.unit), 0.0, 1.0)
+    return Measurement(
+        pooled.value,
+        min(pooled.low, seeds.low),
+        max(pooled.high, seeds.high),
+        pooled.n,
+        pooled.unit,
+        "records and seeds",
+    )
+
+
 def mean_of(parts: Sequence[Measurement]) -> Measurement:
     """Average columns; the interval's ends are averaged too, which is cautious: columns move together."""
     first = parts[0]
@@ -76,7 +94,13 @@ def combine_guess(
         ColumnFinding(
             column,
             mean_over_records(squared[:, j], ERROR_UNIT, rng),
-            followed(together[:, j], moved[:, j], deviations[:, j]),
+            widened(
+                followed(together[:, j], moved[:, j], deviations[:, j]),
+                [
+                    followed(s.together[:, j], s.moved[:, j], spread[:, j]).value
+                    for s, spread in parts
+                ],
+            ),
             recovered(squared[:, j], deviations[:, j], rng),
         )
         for j, column in enumerate(columns)
@@ -94,6 +118,7 @@ def combine_guess(
         alternatives=max(scored.alternatives for scored, _ in parts),
         isolated=all(scored.isolated for scored, _ in parts),
         seconds=float(sum(scored.seconds for scored, _ in parts)),
+        settings=dict(first.settings),
     )
 
 
@@ -166,9 +191,22 @@ def combine_defenses(
                 limit=guesses["limit"].leakage,
                 accuracy_before=accuracy(before_hits),
                 accuracy=accuracy(hits),
+                remark=_halts([d.halts for _, d in runs]),
             )
         )
     return tuple(findings)
+
+
+def _halts(halts: Sequence[tuple[int, int]]) -> str:
+    """Say how often a detector halted the hijacker, and honest training by mistake."""
+    if not halts or halts[0][0] < 0:
+        return ""
+    caught, false = (sum(pair[i] for pair in halts) for i in (0, 1))
+    return (
+        f"It halted the hijacker in {caught} of {len(halts)} trainings and honest training by mistake "
+        f"in {false} of {len(halts)}. After a halt the model stays as it is, and embeddings of the "
+        "targets are still sent."
+    )
 
 
 def accuracy(hits: Sequence[int] | np.ndarray[Any, Any]) -> Measurement:

@@ -40,6 +40,7 @@ class Scored:
     best_alternative: float
     seconds: float
     isolated: bool
+    settings: dict[str, str | int | float | bool]
 
 
 @travels
@@ -91,6 +92,7 @@ class Evaluator:
             min(float(((table - self.__truth) ** 2).mean()) for table in tables),
             committed.seconds,
             committed.isolated,
+            committed.settings,
         )
 
     def score_branches(self, committed: Committed, role: str, model: Tree) -> BranchScored:
@@ -151,6 +153,7 @@ class Evaluator:
         best_alternative: float,
         seconds: float,
         isolated: bool,
+        settings: dict[str, str | int | float | bool],
     ) -> Scored:
         guessed = values - values.mean(axis=0)
         return Scored(
@@ -163,6 +166,7 @@ class Evaluator:
             best_alternative,
             seconds,
             isolated,
+            settings,
         )
 
     def limit(
@@ -179,14 +183,31 @@ class Evaluator:
         """
         values = predict_from_evidence(evidence, self.__truth, other_evidence, self.__other, rng)
         error = float(((values - self.__truth) ** 2).mean())
-        return self._scored(role, role, values, 0, error, 0.0, False)
+        return self._scored(role, role, values, 0, error, 0.0, False, {})
+
+    def relative_errors(self, committed: Committed) -> tuple[float, float]:
+        """Return mean error over mean size (Li et al. 6.2), for one guess as for any score.
+
+        The first is that of the committed table, the second that of the best among the tables
+        which the attack says fit equally well.
+        """
+        self._hear(committed)
+        guess = committed.guess
+        if not isinstance(guess, ValueGuess):
+            raise AttackError(f"{committed.name} guessed no values: score it by its own metric")
+        size = float(np.abs(self.__truth).mean())
+        errors = [
+            float(np.abs(table - self.__truth).mean()) / size
+            for table in (guess.values, *guess.alternatives)
+        ]
+        return errors[0], min(errors)
 
     def samples(
         self, committed: Committed, column: int, count: int
     ) -> tuple[tuple[float, float], ...]:
         """Return truth beside guess for a few records: only when the user asked to see values."""
         guess = committed.guess
-        if not isinstance(guess, ValueGuess):
-            return ()
+        if self.__heard.get(committed.name) is not guess or not isinstance(guess, ValueGuess):
+            raise AttackError(f"score the values of {committed.name} first, then show some")
         pairs = zip(self.__truth[:count, column], guess.values[:count, column], strict=True)
         return tuple((float(truth), float(value)) for truth, value in pairs)

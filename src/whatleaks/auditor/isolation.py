@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class Committed:
     guess: Guess
     seconds: float
     isolated: bool
+    settings: dict[str, str | int | float | bool] = field(default_factory=dict)
 
 
 def commit(
@@ -42,7 +43,16 @@ def commit(
     data = encode(view)
     start = time.perf_counter()
     guess = _in_child(attack, data, rng) if isolated else attack.infer(decode(data), rng)
-    return Committed(attack.name, guess, time.perf_counter() - start, isolated)
+    seconds = time.perf_counter() - start
+    return Committed(attack.name, guess, seconds, isolated, _settings(attack))
+
+
+def _settings(attack: Any) -> dict[str, str | int | float | bool]:
+    """Return the plain settings of an attack, to stand beside its result."""
+    if not is_dataclass(attack):
+        return {}
+    named = ((f.name, getattr(attack, f.name)) for f in fields(attack) if f.name != "name")
+    return {name: value for name, value in named if isinstance(value, str | int | float | bool)}
 
 
 def _in_child(attack: Attack[Any], view: bytes, rng: np.random.Generator) -> Guess:

@@ -1,8 +1,9 @@
 """The limit: what a supervised regressor gets from the same evidence.
 
 The evaluator, who holds the truth, trains a regressor on other records from everything
-that the adversary sees of a record to the true values. No attack with this view can hope
-for much more; an attack far above the limit leaves room for a better one.
+that the adversary sees of a record to the true values. It estimates what a better attack
+with this view could hope for. It is no proof: an attack that solves equations exactly can
+do better than a regressor, and few records make a weak one.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from whatleaks.attacks.baselines import BASELINES, Nothing
 from whatleaks.attacks.protocol import Attack
 from whatleaks.attacks.registry import ATTACKS
 from whatleaks.auditor.evaluator import Evaluator, Scored
-from whatleaks.auditor.isolation import commit
+from whatleaks.auditor.isolation import Committed, commit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
@@ -42,6 +42,7 @@ TRIED_AGAIN = {
 SHOWN = 10  # records shown with --show-values
 
 Progress = Callable[[str], None]
+Answers = dict[tuple[str, str], tuple[Evaluator, Committed]]
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,16 @@ def build_federation(
     return AdditiveFederation(*data, AdditiveSettings(hidden=spec.hidden), streams, channel)
 
 
+def in_tenths(what: str, tell: Progress) -> Callable[[int, int], None]:
+    """Return a step counter that reports every tenth of a training."""
+
+    def report(step: int, steps: int) -> None:
+        if step % max(1, steps // 10) == 0:
+            tell(f"{what}, {100 * step // steps} %")
+
+    return report
+
+
 def run_prediction(
     prepared: Prepared, spec: AuditSpec, seed: int, streams: Streams, tell: Progress
 ) -> UnitResult:
@@ -96,13 +107,14 @@ def run_prediction(
     rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
     tell("training the federation")
     federation = build_federation(prepared, spec, streams)
-    federation.train(rows.training)
+    federation.train(rows.training, in_tenths("training the federation", tell))
     world = PredictionWorld(prepared, streams, rows, federation, spec.isolated)
 
     threats = []
     for name in [t for t in spec.threats if t in THREATS]:
         tell(f"attacking under the {name} threat")
         threats.append(world.attack(name, build_attacks(spec, name), baselines=True))
+    answers = dict(world.answers)  # without a defense in place
     defenses = []
     if spec.defenses and "white-box" in spec.threats:
         again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
@@ -132,7 +144,7 @@ def run_prediction(
         world.correct(),
         correct_alone(prepared, rows),
         len(rows.training),
-        world.samples(spec, threats) if spec.show_values else (),
+        world.samples(threats, answers) if spec.show_values else (),
     )
 
 
@@ -145,6 +157,7 @@ class PredictionWorld:
     rows: Rows
     federation: AdditiveFederation | JointNetworkFederation
     isolated: bool = False
+    answers: Answers = field(default_factory=dict)
 
     @property
     def truth(self) -> Floats:
@@ -166,9 +179,9 @@ class PredictionWorld:
         scored: list[Scored] = []
         for attack in attacks:
             rng = self.streams.rng(f"attack/{threat.name}/{attack.name}")
-            scored.append(
-                evaluator.score(commit(attack, view, rng, isolated=self.isolated), "attack")
-            )
+            answer = commit(attack, view, rng, isolated=self.isolated)
+            scored.append(evaluator.score(answer, "attack"))
+            self.answers[threat.name, attack.name] = evaluator, answer
         if baselines:
             nothing = Nothing(*self.truth.shape)
             for baseline in BASELINES:
@@ -194,7 +207,7 @@ class PredictionWorld:
         return scored
 
     def samples(
-        self, spec: AuditSpec, threats: Sequence[ThreatScores]
+        self, threats: Sequence[ThreatScores], answers: Answers
     ) -> tuple[tuple[float, float, str, str], ...]:
         """Show truth beside guess for a few records of the worst column: the user asked for it."""
         found = [
@@ -207,10 +220,8 @@ class PredictionWorld:
         if not found:
             return ()
         _, threat, name, column = max(found, key=lambda entry: entry[0])
-        attack = next(a for a in build_attacks(spec, threat) if a.name == name)
-        view = self.view(threat, self.rows.targets)
-        answer = commit(attack, view, self.streams.rng(f"attack/{threat}/{name}"))
-        pairs = Evaluator(self.truth, self.truth[:0]).samples(answer, column, SHOWN)
+        evaluator, answer = answers[threat, name]
+        pairs = evaluator.samples(answer, column, SHOWN)
         return tuple((*pair, self.prepared.passive_columns[column], name) for pair in pairs)
 
     def correct(self) -> Ints:

@@ -53,7 +53,7 @@ class GuessFinding:
 
 @dataclass(frozen=True)
 class ThreatFinding:
-    """All guesses under one threat model; ``halted`` tells when a detector stopped the training."""
+    """All guesses under one threat model; ``notes`` say what no number can."""
 
     name: str
     sentence: str
@@ -82,6 +82,7 @@ class DefenseFinding:
     limit: Measurement  # what a supervised regressor still gets with the defense in place
     accuracy_before: Measurement
     accuracy: Measurement
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,11 @@ class ColumnCard:
 
 @dataclass(frozen=True)
 class Headline:
-    """How bad is it: one sentence, and where the worst is. ``level`` is low, medium, high or complete."""
+    """How bad is it: one sentence, and where the worst is. ``level`` is low, medium, high or complete.
+
+    ``beyond_guessing`` is false if guesses that use nothing do as well on some column by chance:
+    with many columns and few records the largest of many small numbers looks like a leak.
+    """
 
     sentence: str
     level: str
@@ -104,6 +109,7 @@ class Headline:
     threat: str
     attack: str
     column: str
+    beyond_guessing: bool = True
 
 
 @dataclass(frozen=True)

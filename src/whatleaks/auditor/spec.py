@@ -51,7 +51,7 @@ class AuditSpec:
                 f"--model {self.model!r} is unknown: use one of {', '.join(MODELS)}."
                 f"{nearest(self.model, MODELS)}"
             )
-        for name, least in (("seeds", 1), ("targets", 10), ("inversion_steps", 1)):
+        for name, least in (("seed", 0), ("seeds", 1), ("targets", 10), ("inversion_steps", 1)):
             if getattr(self, name) < least:
                 raise UsageError(
                     f"--{name.replace('_', '-')} must be at least {least}, got {getattr(self, name)}"
@@ -66,6 +66,7 @@ class AuditSpec:
             object.__setattr__(self, "hidden", DEFAULT_HIDDEN.get(self.model, ()))
         if not self.threats:
             object.__setattr__(self, "threats", DEFAULT_THREATS[self.model])
+        object.__setattr__(self, "threats", tuple(dict.fromkeys(self.threats)))
         from whatleaks.threat.registry import threat_model
 
         for name in self.threats:

@@ -39,7 +39,15 @@ def run_split_unit(
             f"Seed {seed}: {card.name} {_verdict(watched.run)} the hijacker and "
             f"{_verdict(fair.run)} honest training."
         )
-        defenses.append(DefenseScores(card.name, SPLIT_HIJACK.name, watched.scored, fair.correct))
+        defenses.append(
+            DefenseScores(
+                card.name,
+                SPLIT_HIJACK.name,
+                watched.scored,
+                fair.correct,
+                (int(watched.run.halted is not None), int(fair.run.halted is not None)),
+            )
+        )
     return UnitResult(
         FEDERATION,
         seed,

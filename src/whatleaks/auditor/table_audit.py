@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -30,7 +31,7 @@ TRAINING_FRACTION = 0.6
 
 def prepare_for(frame: pd.DataFrame, spec: AuditSpec, streams: Streams) -> Prepared:
     """Encode, split and scale the table for one seed."""
-    return prepare(
+    prepared = prepare(
         frame,
         spec.label,
         spec.passive,
@@ -43,6 +44,31 @@ def prepare_for(frame: pd.DataFrame, spec: AuditSpec, streams: Streams) -> Prepa
         scale_on=cast(Literal["training", "all"], spec.scale_on),
         training_fraction=TRAINING_FRACTION,
         bins=spec.bins,
+    )
+    return prepared if spec.show_values else _without_values(prepared)
+
+
+def _without_values(prepared: Prepared) -> Prepared:
+    """Number the one-hot columns of the passive party: their names hold its values."""
+    renamed: dict[str, str] = {}
+    for card in prepared.columns:
+        if card.owner == "passive" and len(card.encoded_as) > 1:
+            renamed |= {
+                name: f"{card.name} (category {k})"
+                for k, name in enumerate(card.encoded_as, start=1)
+            }
+    if not renamed:
+        return prepared
+    return replace(
+        prepared,
+        passive_columns=tuple(renamed.get(name, name) for name in prepared.passive_columns),
+        sources={renamed.get(name, name): source for name, source in prepared.sources.items()},
+        columns=tuple(
+            replace(c, encoded_as=tuple(renamed.get(name, name) for name in c.encoded_as))
+            if c.owner == "passive"
+            else c
+            for c in prepared.columns
+        ),
     )
 
 
@@ -105,6 +131,13 @@ def _sum_up(
     threats = combine_threats(units, streams)
     defenses = combine_defenses(units, threats, streams)
     head = headline(threats)
+    # Federations train different models on different records: accuracy is that of the first one.
+    first = [unit for unit in units if unit.federation == units[0].federation]
+    if len(first) < len(units):
+        notes = [
+            *notes,
+            f"Accuracy and row counts are those of the {first[0].federation} federation.",
+        ]
     return AuditResult(
         headline=head,
         threats=threats,
@@ -115,8 +148,8 @@ def _sum_up(
         rows=len(frame),
         training_rows=units[0].training_rows,
         target_rows=len(units[0].correct),
-        accuracy=accuracy(np.concatenate([u.correct for u in units])),
-        accuracy_alone=accuracy(np.concatenate([u.correct_alone for u in units])),
+        accuracy=accuracy(np.concatenate([u.correct for u in first])),
+        accuracy_alone=accuracy(np.concatenate([u.correct_alone for u in first])),
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
         code=made_by,

@@ -1,6 +1,8 @@
 """Units of audit work: one seed of one federation. A finished unit survives an interruption.
 
-A unit holds errors, never values: what it stores on disk tells nobody a secret.
+A unit holds errors and deviations record by record. Whoever knows a column's average can
+work the values out from these, so a unit is as secret as the table: its file is readable by
+its owner only and is removed when the audit is complete.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ class DefenseScores:
     threat: str
     scored: tuple[Scored, ...]
     correct: Ints
+    halts: tuple[int, int] = (-1, -1)  # of the hijacker, of honest training; -1: no detector
 
 
 @travels

@@ -26,7 +26,7 @@ class Workshop:
         self._identity = json.dumps(identity, sort_keys=True, default=str)
         if folder is not None:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise StoreError(f"--out: cannot write to {folder}: {error.strerror}") from None
 
@@ -52,7 +52,7 @@ class Workshop:
         path = self._path(unit.federation, unit.seed)
         if path is None:
             return
-        write_atomically(path, encode(unit))
+        write_atomically(path, encode(unit), mode=0o600)
 
     def clear(self) -> None:
         """Remove the folder's units once the audit is complete."""
@@ -63,8 +63,8 @@ class Workshop:
                 self._folder.rmdir()
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a file whole or not at all, readable by those whom ``mode`` names."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -74,7 +74,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
+        os.chmod(name, mode)
         os.replace(name, path)
     except OSError as error:
         Path(name).unlink(missing_ok=True)

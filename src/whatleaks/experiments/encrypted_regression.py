@@ -38,7 +38,9 @@ def check(spec: Spec) -> None:
 def encrypted_regression(spec: Spec, streams: Streams) -> Outcome:
     """Train on real ciphertexts, then work on the active party's own gradients."""
     from whatleaks.attacks.gram_inversion import GramInversion
-    from whatleaks.attacks.intermediate_recovery import recover_intermediate
+    from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
+    from whatleaks.auditor.evaluator import Evaluator
+    from whatleaks.auditor.isolation import commit
     from whatleaks.data.loading import load
     from whatleaks.errors import AttackError
     from whatleaks.federation.secure_linear import ACTIVE, SecureLinearSettings, plain_linear, run
@@ -94,13 +96,13 @@ def encrypted_regression(spec: Spec, streams: Streams) -> Outcome:
     }
     notes = []
     try:
-        found = recover_intermediate(view)
-        measured["intermediate error"] = _relative(found, outputs)
-        guess = GramInversion().infer(view, streams.rng("attack"))
-        tables = (guess.values, *guess.alternatives)
-        measured["table error"] = _relative(guess.values, passive)
-        measured["best table error"] = min(_relative(table, passive) for table in tables)
-        measured["tables"] = len(tables)
+        answer = commit(IntermediateRecovery(), view, streams.rng("attack"))
+        evaluator = Evaluator(sealed(outputs), sealed(outputs[:0]))
+        measured["intermediate error"], _ = evaluator.relative_errors(answer)
+        answer = commit(GramInversion(), view, streams.rng("attack"))
+        evaluator = Evaluator(passive, passive[:0])
+        measured["table error"], measured["best table error"] = evaluator.relative_errors(answer)
+        measured["tables"] = 1 + len(getattr(answer.guess, "alternatives", ()))
     except AttackError as refused:
         notes.append(str(refused))
     return Outcome(

@@ -193,8 +193,11 @@ class SummedFederation:
 
     def train(self, rows: Ints, progress: Progress | None = None) -> None:
         """Train on ``rows``; every value between the parties crosses the channel."""
-        sent = self._channel.send_plain(0, ACTIVE, COORDINATOR, "labels", self._labels)
-        self._coordinator.labels = sent.astype(np.int64)
+        # Only the labels of records that train: the coordinator has no use for the others.
+        sent = self._channel.send_plain(0, ACTIVE, COORDINATOR, "labels", self._labels[rows])
+        known = np.zeros(len(self._labels), dtype=np.int64)
+        known[rows] = sent.astype(np.int64)
+        self._coordinator.labels = known
         for step, batch in enumerate(self._batches(rows), start=1):
             logits = self._gather(step, batch, training=True)
             gradient = self._coordinator.gradient(batch, logits)

@@ -76,8 +76,8 @@ def j02(records: Sequence[Record]) -> Judgement:
         note=(
             ""
             if inverted == n
-            else "Where a score is near 0 or 1 the squared distance has no slope left, so inversion stalls; "
-            "the Kullback-Leibler distance keeps its slope."
+            else "A likely reason, not measured here: where a score is near 0 or 1 the squared distance has "
+            "hardly any slope left, so the search stalls."
         ),
     )
 
@@ -150,7 +150,7 @@ def j05(records: Sequence[Record]) -> Judgement:
         note=(
             ""
             if small == len(gaps)
-            else "Where scores are near 0 or 1 the squared distance is flat and the search stays near its "
-            "start; the Kullback-Leibler distance moves on, for better or worse."
+            else "A likely reason, not measured here: where scores are near 0 or 1 the squared distance is "
+            "flat and the search stays near its start, while the Kullback-Leibler distance moves on."
         ),
     )

@@ -60,12 +60,17 @@ class Entry:
         }
 
 
-def results_home() -> Path:
-    """Return where verdicts are kept: WHATLEAKS_RESULTS, ./results, or the source tree's own."""
+def results_home(*, writing: bool = False) -> Path:
+    """Return where verdicts are kept: WHATLEAKS_RESULTS, else ./results.
+
+    Reading falls back to the source tree's own results; writing never goes there unasked.
+    """
     named = os.environ.get("WHATLEAKS_RESULTS")
     if named:
         return Path(named)
     here = Path("results")
+    if writing:
+        return here
     tree = Path(__file__).resolve().parents[3] / "results"
     return tree if tree.is_dir() and not here.is_dir() else here
 

@@ -33,8 +33,8 @@ def _l01_runs(profile: str) -> list[Spec]:
     "L01",
     rule=(
         f"Exact means a relative error below {EXACT:g}. Holds if every run with at least as many attacker "
-        "columns (fakes included) as records is exact and every other run is refused as unsolvable; "
-        "partly if only the first; else fails."
+        "columns (fakes included) as records is exact; partly if more than half are; else fails. Runs with "
+        "fewer columns have no unique solution, so the attack does not start; they are counted, not judged."
     ),
     sizes={
         "fast": "motor and red wine, 2048-bit keys, 1 seed",
@@ -51,13 +51,13 @@ def l01(records: Sequence[Record]) -> Judgement:
     exact = sum(error < EXACT for error in errors)
     refused = sum(not has(r, "intermediate error") for r in few)
     if exact == len(enough):
-        verdict = Verdict.HOLDS if refused == len(few) else Verdict.PARTLY
+        verdict = Verdict.HOLDS
     else:
-        verdict = Verdict.FAILS
+        verdict = Verdict.PARTLY if exact > len(enough) / 2 else Verdict.FAILS
     return Judgement(
         verdict,
         f"exact in {share_of(exact, len(enough), 'runs')} with enough columns (largest error {max(errors):.0e}); "
-        f"unsolvable in {share_of(refused, len(few), 'runs')} without",
+        f"not started in {share_of(refused, len(few), 'runs')} without",
         note="On real 2048-bit ciphertexts; the error is the fixed point's and the doubles', not the cipher's.",
     )
 

@@ -48,9 +48,9 @@ def _y06_plot(records: Sequence[Record]) -> Plot | None:
     "Y06",
     rule=(
         "Checked so far: SplitGuard on FSHA and on honest training. With AGN, URVFL, its sync variant and "
-        "Gradient Scrutinizer still to come the verdict is at most partly: partly if FSHA is halted in at least "
-        "90 % of its runs and honest training in at most 10 %; fails if FSHA is halted in fewer than half of its "
-        "runs or honest training in more than half; in between it is partly too, and the rates say so."
+        "Gradient Scrutinizer still to come the verdict is at most partly. It fails if FSHA is halted in fewer "
+        "than half of its runs or honest training in more than half of its own; else partly, and the rates "
+        "are stated."
     ),
     sizes={
         "fast": "breast cancer, 400 steps, 1 seed",

@@ -36,7 +36,7 @@ class AuditReport:
         """Write audit.json: spec, hashes, versions, seeds, grants, measurements."""
         path = Path(path)
         text = json.dumps(self.result.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
-        write_atomically(path, text.encode())
+        write_atomically(path, text.encode(), mode=0o600 if self.result.samples else 0o644)
         return path
 
 

@@ -408,4 +408,4 @@ def _verdict(defense: DefenseFinding) -> Verdict:
         "A learner that knows other people’s truth still follows "
         f"{percent(defense.limit.value)} with it in place."
     )
-    return Verdict(defense, removed, cost, rest)
+    return Verdict(defense, removed, cost, " ".join(filter(None, (rest, defense.remark))))

@@ -14,14 +14,13 @@ QUIET_SECONDS = 2.0
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """Yield ``tell(what, done, of)``."""
     if not sys.stderr.isatty():
-        start = time.monotonic()
-        shown = ""
+        last = time.monotonic()
 
         def tell_line(what: str, done: int, of: int) -> None:
-            nonlocal shown
-            if what != shown and time.monotonic() - start > QUIET_SECONDS:
+            nonlocal last
+            if time.monotonic() - last > QUIET_SECONDS:
                 print(f"[{done}/{of}] {what}", file=sys.stderr, flush=True)
-                shown = what
+                last = time.monotonic()
 
         yield tell_line
         return

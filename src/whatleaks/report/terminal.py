@@ -57,11 +57,25 @@ def summary(result: AuditResult) -> str:
             leak = f"{percent(d.leakage_before.value)} -> {percent(d.leakage.value)}"
             right = f"{percent(d.accuracy_before.value, 1)} -> {percent(d.accuracy.value, 1)}"
             lines.append(f"  {name:<40} {leak:<16} {right}")
+            if d.remark:
+                lines += _wrap(d.remark, "    ", "    ")
+    lines += ["", *_wrap(_columns_read(result))]
     if result.advice:
         lines += ["", "What would help"]
         for i, advice in enumerate(result.advice, 1):
             lines += _wrap(printable(advice), f"  {i}. ", "     ")
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _columns_read(result: AuditResult) -> str:
+    """Say which columns were read as what, and whose they are."""
+    told = []
+    for owner in ("active", "passive", "label"):
+        cards = [card for card in result.columns if card.owner == owner]
+        names = [f"{printable(card.name)} ({card.kind})" for card in cards[:_COLUMNS]]
+        more = f" and {len(cards) - _COLUMNS} more" if len(cards) > _COLUMNS else ""
+        told.append(f"{owner}: {', '.join(names)}{more}")
+    return "Columns as read. " + "; ".join(told) + "."
 
 
 def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:

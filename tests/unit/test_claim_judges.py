@@ -1,0 +1,124 @@
+"""Every judge is fed numbers for and against its claim and must answer accordingly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from whatleaks.experiments.outcome import Outcome
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import from_dict
+from whatleaks.papers.check import checks
+
+
+def record(
+    measurements: Mapping[str, Any], baselines: Mapping[str, Any] | None = None, **spec: Any
+) -> Record:
+    return Record(
+        hash="0" * 64,
+        spec=from_dict({"task": "score-attack", **spec}),
+        versions={},
+        status="ok",
+        outcome=Outcome(measurements, baselines or {}),
+        traceback="",
+        environment={},
+        seconds=1.0,
+        attempts=1,
+        created="",
+    )
+
+
+def verdict(claim: str, records: list[Record]) -> str:
+    return checks()[claim].judge(records).verdict.value
+
+
+def esa(*errors: float) -> list[Record]:
+    return [
+        record({"equality-solving": e, "bound": 1.0, "bound of all columns": 1.0}, dataset="a")
+        for e in errors
+    ]
+
+
+def test_u01() -> None:
+    assert verdict("U01", esa(1e-20, 1e-9)) == "holds"
+    assert verdict("U01", esa(1e-20, 1e-9, 0.1)) == "partly"
+    assert verdict("U01", esa(1e-20, 0.1)) == "fails"
+
+
+def test_u04() -> None:
+    assert verdict("U04", esa(0.3, 1.0)) == "holds"
+    assert verdict("U04", esa(0.3, 1.01)) == "fails"
+
+
+def test_j02() -> None:
+    def run(esa_error: float, gia: float) -> Record:
+        names = ("equality-solving", "gradient-inversion-mse", "gradient-inversion-kl")
+        return record(dict(zip(names, (esa_error, gia, gia), strict=True)))
+
+    assert verdict("J02", [run(1e-9, 1e-5), run(1e-9, 1e-4)]) == "holds"
+    assert verdict("J02", [run(1e-9, 1e-5), run(1e-9, 0.2)]) == "partly"
+    assert verdict("J02", [run(1e-9, 0.1), run(1e-9, 0.2)]) == "fails"
+    assert verdict("J02", [run(0.1, 1e-5), run(1e-9, 1e-5)]) == "fails"
+
+
+def test_j05() -> None:
+    def run(gap: float) -> Record:
+        return record(
+            {"gradient-inversion-mse": 0.1, "gradient-inversion-kl": 0.1 + gap}, {"uniform": 1.0}
+        )
+
+    assert verdict("J05", [run(0.05), run(-0.05)]) == "holds"
+    assert verdict("J05", [run(0.05), run(0.01), run(0.3)]) == "partly"
+    assert verdict("J05", [run(0.2), run(0.01), run(-0.3)]) == "fails"
+
+
+def test_l01() -> None:
+    def run(columns: int, records: int, error: float | None) -> Record:
+        numbers: dict[str, Any] = {"attacker columns": columns, "records": records}
+        return record(numbers if error is None else {**numbers, "intermediate error": error})
+
+    assert verdict("L01", [run(9, 9, 1e-12), run(12, 9, 1e-9), run(5, 9, None)]) == "holds"
+    assert verdict("L01", [run(9, 9, 1e-12), run(9, 9, 1e-12), run(9, 9, 0.1)]) == "partly"
+    assert verdict("L01", [run(9, 9, 0.2), run(9, 9, 0.1)]) == "fails"
+
+
+def test_l08() -> None:
+    def run(committed: float, best: float) -> Record:
+        return record({"table error": committed, "best table error": best, "tables": 2})
+
+    assert verdict("L08", [run(1e-9, 1e-9)] * 2) == "holds"
+    assert verdict("L08", [run(1e-9, 1e-9), run(0.4, 1e-9)]) == "partly"
+    assert verdict("L08", [run(1e-9, 1e-9), run(0.4, 0.3)]) == "fails"
+
+
+def test_a02() -> None:
+    def run(error: float) -> Record:
+        return record({"half-star": error}, {"half": 0.1})
+
+    assert verdict("A02", [run(0.05), run(0.1)]) == "holds"
+    assert verdict("A02", [run(0.05), run(0.11)]) == "fails"
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"),
+    [((0.02, 0.03, 0.05), "holds"), ((0.02, 0.03, 0.09), "partly"), ((0.09, 0.3, 0.08), "fails")],
+)
+def test_a03(errors: tuple[float, ...], expected: str) -> None:
+    # half 0.1, half* 0: close means an agnostic error of at most 0.05.
+    runs = []
+    for dataset, error in zip("abc", errors, strict=True):
+        runs.append(record({"half-star": 0.0}, {"half": 0.1}, dataset=dataset, threat="white-box"))
+        runs.append(record({"agnostic": error}, {"half": 0.1}, dataset=dataset, threat="agnostic"))
+    assert verdict("A03", runs) == expected
+
+
+@pytest.mark.parametrize(
+    ("caught", "false", "expected"),
+    [(4, 0, "partly"), (4, 2, "partly"), (1, 0, "fails"), (4, 3, "fails"), (0, 4, "fails")],
+)
+def test_y06(caught: int, false: int, expected: str) -> None:
+    runs = [record({"halted": i < caught}, attack="fsha", seed=i) for i in range(4)]
+    runs += [record({"halted": i < false}, attack="honest", seed=i) for i in range(4)]
+    assert verdict("Y06", runs) == expected
