@@ -40,6 +40,7 @@ from whatleaks.wire.expected import ANY, Expected, Post, Programme
 from whatleaks.wire.message import Cipher, Payload, Plain
 
 ACTIVE = "active"
+LARGEST = 2**30  # bytes of one message: Paillier ciphertexts of two million records
 MOST_CANDIDATES = 1 << 24  # of one party in one tree: more is no table but an attempt on memory
 
 # Called when a tree is finished: how many there are now, and what the party must keep of them.

@@ -30,6 +30,7 @@ from whatleaks.crypto.keys import generate_keys
 from whatleaks.errors import TableError
 from whatleaks.federation.boost_parties import (
     ACTIVE,
+    LARGEST,
     ActiveParty,
     PairFormat,
     PassiveParty,
@@ -58,8 +59,6 @@ __all__ = [
     "predict_scores",
     "run",
 ]
-
-LARGEST = 2**30  # bytes of one message: ciphertexts of two million records
 
 
 @dataclass(frozen=True)
