@@ -177,6 +177,7 @@ class ActiveParty(Party):
         self._y = sealed(y)
         self._passives = tuple(passives)
         self._before: list[Floats] = []
+        self._gradients: list[Floats] = []
 
     def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
         """Form [[d]] = slope (sum of [[z_A]] + z_B) + offset - y, send it back, step."""
@@ -193,8 +194,9 @@ class ActiveParty(Party):
             yield from self._descend(step, rows, d)
 
     def take_step(self, gradient: Floats) -> None:
-        """Remember the weights, then descend."""
+        """Remember the weights and the gradient, then descend."""
         self._before.append(self.weights)
+        self._gradients.append(gradient)
         super().take_step(gradient)
 
     def ask_queries(
@@ -217,6 +219,7 @@ class ActiveParty(Party):
             self._x,
             self._y,
             sealed(np.stack(self._before)),
+            sealed(np.stack(self._gradients)),
             settings.all_batches(len(self._x)),
             settings.learning_rate,
             settings.alpha,
