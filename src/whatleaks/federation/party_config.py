@@ -50,6 +50,15 @@ def role_of(name: str) -> str:
     return role
 
 
+def check_protocol(protocol: str) -> None:
+    """Refuse an unknown protocol."""
+    if protocol not in PROTOCOLS:
+        raise SpecError(
+            f"unknown protocol {protocol!r}: use one of {', '.join(PROTOCOLS)}."
+            f"{nearest(protocol, PROTOCOLS)}"
+        )
+
+
 @dataclass(frozen=True)
 class Plan:
     """What all parties must agree on. Addresses are not part of the digest.
@@ -68,11 +77,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Refuse plans without the protocol's roles, or with others."""
-        if self.protocol not in PROTOCOLS:
-            raise SpecError(
-                f"unknown protocol {self.protocol!r}: use one of {', '.join(PROTOCOLS)}."
-                f"{nearest(self.protocol, PROTOCOLS)}"
-            )
+        check_protocol(self.protocol)
         needed = PROTOCOLS[self.protocol]
         roles = [role_of(name) for name in self.addresses]
         for role in needed:
@@ -172,7 +177,7 @@ def load_config(path: Path, name: str) -> PartyConfig:
     for key in ("align", "strip", "ignore_case"):
         if type(plan.get(key, False)) is not bool:
             raise SpecError(f"{path}: plan.{key} must be true or false, got {plan[key]!r}")
-    protocol = plan.get("protocol", LINEAR.name)
+    protocol = str(plan.get("protocol", LINEAR.name))
     made = Plan(
         protocol,
         _settings(protocol, plan.get("settings", {}), path),
@@ -210,8 +215,9 @@ def load_config(path: Path, name: str) -> PartyConfig:
     )
 
 
-def _settings(protocol: Any, chosen: dict[str, Any], path: Path) -> Settings:
+def _settings(protocol: str, chosen: dict[str, Any], path: Path) -> Settings:
     """Read ``plan.settings`` for a protocol; those of boosting and of encryption lie side by side."""
+    check_protocol(protocol)
     if protocol == SECURE_BOOST:
         boost = {f.name for f in fields(BoostSettings)}
         others = {f.name for f in fields(SecureBoostSettings)} - {"boost"}
