@@ -397,29 +397,37 @@ def print_json(tree: Any) -> None:
 def keys(
     out: Annotated[Path, typer.Option(help="Folder for one sub-folder of keys per party.")],
     passive: Annotated[int, typer.Option(help="How many passive parties there are.")] = 1,
+    clients: Annotated[
+        int, typer.Option(help="Make keys for so many clients of a horizontal federation instead.")
+    ] = 0,
     days: Annotated[int, typer.Option(help="How long the certificates are valid.")] = 30,
 ) -> None:
     """Make certificates for party processes: one folder each, to be handed to that party alone."""
     from whatleaks.crypto.certificates import make_certificates
+    from whatleaks.federation.horizontal import client_names
     from whatleaks.federation.regression_settings import passive_names
 
     if not 1 <= passive <= 16:
         raise UsageError(f"--passive is {passive}: use 1 to 16")
+    if clients not in (0, *range(2, 17)):
+        raise UsageError(f"--clients is {clients}: use 2 to 16")
     parties = {"active": "active", "arbiter": "arbiter"}
     parties |= dict.fromkeys(passive_names(passive), "passive")
+    if clients:
+        parties = {"arbiter": "arbiter", **dict.fromkeys(client_names(clients), "client")}
     for folder in make_certificates(out, parties, days):
         print(folder)
 
 
 @app.command()
 def party(
-    role: Annotated[str, typer.Option(help="active, passive or arbiter.")],
+    role: Annotated[str, typer.Option(help="active, passive, arbiter or client.")],
     config: Annotated[Path, typer.Option(help="This party's TOML file; see docs/processes.md.")],
     name: Annotated[
         str | None, typer.Option(help="This party's name, where a role has several: passive-2.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the last epoch that all parties saved.")
+        bool, typer.Option("--resume", help="Go on from the last epoch or tree that all saved.")
     ] = False,
     transcript: Annotated[
         Path | None, typer.Option(help="Save every message that this party receives.")
@@ -428,7 +436,7 @@ def party(
         float, typer.Option(help="How many seconds to wait for the others at the start.")
     ] = 30.0,
 ) -> None:
-    """Run one party of an encrypted regression as its own process, over mutual TLS on loopback."""
+    """Run one party of a secure federation as its own process, over mutual TLS on loopback."""
     from whatleaks.federation.party_config import ROLES, load_config, role_of
     from whatleaks.federation.party_process import run_party
 

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -23,7 +23,8 @@ import pytest
 pytest.importorskip("grpc", reason="needs grpcio: pip install 'whatleaks[processes]'")
 pytest.importorskip("cryptography", reason="needs cryptography: pip install 'whatleaks[processes]'")
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, Ints
+from whatleaks.codec import decode, encode
 from whatleaks.crypto.certificates import (
     CA_FILE,
     CERTIFICATE_FILE,
@@ -34,9 +35,14 @@ from whatleaks.crypto.certificates import (
     read_host_name,
 )
 from whatleaks.errors import PeerLost, UsageError, WireError
+from whatleaks.federation.horizontal import HorizontalSettings, run_horizontal
 from whatleaks.federation.regression_settings import SecureLinearSettings
+from whatleaks.federation.secure_boost import SecureBoostSettings
+from whatleaks.federation.secure_boost import run as run_boost
 from whatleaks.federation.secure_linear import run
 from whatleaks.federation.secure_logistic import run_logistic
+from whatleaks.models.boosted_trees import BoostSettings, train_joined
+from whatleaks.models.shared_trees import joined as joined_trees
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.expected import Expected
@@ -71,51 +77,53 @@ def data(records: int = 9) -> dict[str, Floats]:
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keys")
     parties = {"active": "active", "passive": "passive", "passive-2": "passive"}
+    parties |= {"client-1": "client", "client-2": "client", "client-3": "client"}
     make_certificates(folder, parties | {"arbiter": "arbiter"})
     return folder
 
 
-class Federation:
+@dataclass(frozen=True)
+class Files:
+    """One party's table, the ids of its rows, and its targets if it has them."""
+
+    x: Floats
+    ids: list[str]
+    y: Floats | None = None
+
+
+class Processes:
     """Writes every party's files into a folder of its own and starts the processes."""
 
     def __init__(
         self,
         folder: Path,
         authority: Path,
-        passives: tuple[str, ...],
-        protocol: str,
-        settings: SecureLinearSettings,
-        prediction: str | None = None,
+        plan: dict[str, Any],
+        settings: dict[str, Any],
+        files: dict[str, Files | None],
+        new: dict[str, Files] | None = None,
     ) -> None:
         self.folder = folder
-        self.parties = ("active", *passives, "arbiter")
-        ports = free_ports(len(self.parties))
-        chosen = [
-            f"{key} = {toml(value)}" for key, value in vars(settings).items() if value is not None
-        ]
-        plan = [f'protocol = "{protocol}"']
-        plan += [f'prediction = "{prediction}"'] if prediction else []
-        addresses = [f'{n} = "127.0.0.1:{p}"' for n, p in zip(self.parties, ports, strict=True)]
-        shared = ["[plan]", *plan, "[plan.settings]", *chosen, "[plan.parties]", *addresses]
-        tables = data()
-        for name in self.parties:
+        self.parties = tuple(files)
+        addresses = {
+            n: f"127.0.0.1:{p}" for n, p in zip(files, free_ports(len(files)), strict=True)
+        }
+        tables = {"plan": plan, "plan.settings": settings, "plan.parties": addresses}
+        for name, held in files.items():
             home = folder / name
             home.mkdir()
-            own = ["[own]", f'keys = "{authority / name}"', 'state = "state"', f"seed = {SEED}"]
-            if name != "arbiter":
-                x = tables[name]
-                header = ["id"] + [f"c{i}" for i in range(x.shape[1])]
-                rows = [[f"r{i}", *map(repr, map(float, row))] for i, row in enumerate(x)]
-                own += ['table = "table.csv"', 'id = "id"', 'predict = "new.csv"']
-                write(home / "new.csv", header, rows[:4])
-                if name == "active":
-                    own += ['target = "y"']
-                    header = [*header, "y"]
-                    rows = [
-                        [*row, repr(float(y))] for row, y in zip(rows, tables["y"], strict=True)
-                    ]
-                write(home / "table.csv", header, rows)
-            (home / "party.toml").write_text("\n".join([*shared, *own]))
+            own = {"keys": str(authority / name), "state": "state", "seed": SEED}
+            if held is not None:
+                own |= {"table": "table.csv", "id": "id"}
+                own |= {"target": "y"} if held.y is not None else {}
+                write_files(home / "table.csv", held)
+            if new is not None and name in new:
+                own |= {"predict": "new.csv"}
+                write_files(home / "new.csv", new[name])
+            lines = []
+            for table, chosen in (*tables.items(), ("own", own)):
+                lines += [f"[{table}]", *(f"{k} = {toml(v)}" for k, v in chosen.items())]
+            (home / "party.toml").write_text("\n".join(lines))
 
     def start(self, name: str, *flags: str) -> subprocess.Popen[str]:
         home = self.folder / name
@@ -159,6 +167,40 @@ def toml(value: Any) -> str:
 def write(path: Path, header: list[str], rows: list[list[str]]) -> None:
     with path.open("w", newline="") as out:
         csv.writer(out).writerows([header, *rows])
+
+
+def write_files(path: Path, held: Files) -> None:
+    header = ["id", *(f"c{i}" for i in range(held.x.shape[1]))]
+    rows = [
+        [name, *("" if np.isnan(v) else repr(float(v)) for v in row)]
+        for name, row in zip(held.ids, held.x, strict=True)
+    ]
+    if held.y is not None:
+        header = [*header, "y"]
+        rows = [[*row, repr(float(y))] for row, y in zip(rows, held.y, strict=True)]
+    write(path, header, rows)
+
+
+class Federation(Processes):
+    """A vertical regression on ``data()`` with an arbiter."""
+
+    def __init__(
+        self,
+        folder: Path,
+        authority: Path,
+        passives: tuple[str, ...],
+        protocol: str,
+        settings: SecureLinearSettings,
+        prediction: str | None = None,
+    ) -> None:
+        tables = data()
+        ids = [f"r{i}" for i in range(len(tables["y"]))]
+        files: dict[str, Files | None] = {"active": Files(tables["active"], ids, tables["y"])}
+        files |= {name: Files(tables[name], ids) for name in passives}
+        new = {name: Files(tables[name][:4], ids[:4]) for name in files}
+        plan = {"protocol": protocol} | ({"prediction": prediction} if prediction else {})
+        chosen = {key: value for key, value in vars(settings).items() if value is not None}
+        super().__init__(folder, authority, plan, chosen, files | {"arbiter": None}, new)
 
 
 SMALL = SecureLinearSettings(
@@ -233,6 +275,214 @@ def test_a_party_that_dies_is_named_in_five_seconds_and_training_resumes(
     np.testing.assert_array_equal(federation.column("passive"), single.passive_weights)
     heard = Transcript.load(tmp_path / "active" / "heard.wlk").received_by("active")
     assert heard[0].step >= 3 * 3  # it went on, it did not start again
+
+
+# SecureBoost: no arbiter, the active party holds the key.
+
+BOOST = BoostSettings(rounds=2, max_depth=2, max_bin=6, min_child_weight=0.2, subsample=0.8)
+FAST = SecureBoostSettings(BOOST, "heu-ou", 960, insecure_test_key=True)
+
+
+def boost_settings(settings: SecureBoostSettings) -> dict[str, Any]:
+    apart = {key: value for key, value in vars(settings).items() if key != "boost"}
+    return vars(settings.boost) | apart
+
+
+def boost_data(records: int = 40) -> tuple[list[Floats], Ints]:
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(records, 6))
+    drive = x[:, 0] + 2 * x[:, 3] + x[:, 5] + rng.normal(size=records)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    labels = np.searchsorted(np.quantile(drive, [1 / 3, 2 / 3]), drive)
+    return [x[:, :2], x[:, 2:4], x[:, 4:]], labels
+
+
+def boost_processes(folder: Path, authority: Path, settings: SecureBoostSettings) -> Processes:
+    parts, labels = boost_data()
+    ids = [f"r{i}" for i in range(len(labels))]
+    names = ("active", "passive", "passive-2")
+    files: dict[str, Files | None] = {
+        name: Files(x, ids, labels if name == "active" else None)
+        for name, x in zip(names, parts, strict=True)
+    }
+    new = {name: Files(x[:7], ids[:7]) for name, x in zip(names, parts, strict=True)}
+    plan = {"protocol": "secure-boost", "prediction": "walk"}
+    return Processes(folder, authority, plan, boost_settings(settings), files, new)
+
+
+def check_trees(processes: Processes, settings: SecureBoostSettings) -> None:
+    """The parties' files, put together, are the model of the joined table, byte for byte."""
+    parts, labels = boost_data()
+    state = {name: processes.folder / name / "state" for name in processes.parties}
+    trees = decode((state["active"] / "trees.wlk").read_bytes())
+    owned = [decode((folder / "splits.wlk").read_bytes()) for folder in state.values()]
+    model = joined_trees(trees, owned, [x.shape[1] for x in parts], 3)
+    assert encode(model) == encode(train_joined(parts, labels, settings.boost, Streams(SEED)))
+    scores = np.loadtxt(
+        state["active"] / "scores.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3)
+    )
+    first = np.concatenate([x[:7] for x in parts], axis=1)
+    np.testing.assert_array_equal(scores, model.scores(first))
+
+
+def test_boosting_processes_grow_the_trees_and_send_the_messages_of_one(
+    tmp_path: Path, authority: Path
+) -> None:
+    processes = boost_processes(tmp_path, authority, FAST)
+    processes.finish()
+    check_trees(processes, FAST)
+    parts, labels = boost_data()
+    channel = Channel()
+    single = run_boost(parts[0], parts[1:], labels, FAST, Streams(SEED), channel)
+    trees = decode((tmp_path / "active" / "state" / "trees.wlk").read_bytes())
+    assert encode(trees) == encode(single.trees)
+    heard = {n: Transcript.load(tmp_path / n / "heard.wlk").traffic() for n in processes.parties}
+    for name, alias in (("active", "active"), ("passive", "passive-1"), ("passive-2", "passive-2")):
+        told = {
+            (t.kind, t.readable, t.count)
+            for t in channel.transcript.traffic()
+            if t.receiver == alias
+        }
+        trained = {(t.kind, t.readable, t.count) for t in heard[name]}
+        walked = {"ask", "left"}  # the processes also predict
+        assert {t for t in trained if t[0] not in walked} == {t for t in told if t[0] not in walked}
+    everything = (tmp_path / "active" / "heard.wlk").read_bytes()
+    for x in parts[1:]:
+        values = x[~np.isnan(x)]
+        assert not any(np.float64(v).tobytes() in everything for v in values)
+    assert not list(tmp_path.rglob("*secret*"))
+
+
+def test_a_boosting_party_that_dies_is_named_and_the_trees_come_out_the_same(
+    tmp_path: Path, authority: Path
+) -> None:
+    settings = replace(FAST, boost=replace(BOOST, rounds=12, colsample_bytree=0.5))
+    processes = boost_processes(tmp_path, authority, settings)
+    with processes.started() as running:
+        victim = running["passive-2"]
+        assert victim.stdout is not None
+        for line in victim.stdout:
+            if line.strip() == "passive-2: tree 4 of 36":  # within a round of three
+                break
+        victim.kill()
+        died = time.monotonic()
+        for name in ("active", "passive"):
+            _, errors = running[name].communicate(timeout=20)
+            assert running[name].returncode == 3, errors
+            assert "party 'passive-2'" in errors
+        assert time.monotonic() - died < 5.0
+    processes.finish("--resume")
+    check_trees(processes, settings)
+    heard = Transcript.load(tmp_path / "passive" / "heard.wlk").received_by("passive")
+    assert heard[0].step >= 4 * BOOST.max_depth  # it went on, it did not start again
+
+
+# Rows are aligned before training.
+
+
+@pytest.mark.parametrize("protocol", ["linear", "secure-boost"])
+def test_parties_align_their_rows_by_private_set_intersection(
+    tmp_path: Path, authority: Path, protocol: str
+) -> None:
+    pytest.importorskip("private_set_intersection.python", reason="needs openmined-psi")
+    rng = np.random.default_rng(8)
+    people = 14
+    x = {"active": rng.uniform(size=(people, 3)), "passive": rng.uniform(size=(people, 2))}
+    x["passive-2"] = rng.uniform(size=(people, 2))
+    y = (np.arange(people) % 2).astype(float)
+    # Everybody misses some people, lists the others in an order of its own, and writes ids
+    # in a manner of its own.
+    held = {"active": range(12), "passive": range(2, 14), "passive-2": [*range(9), 11, 12]}
+    common = [2, 3, 4, 5, 6, 7, 8, 11]
+    style = {"active": "Person {:02}", "passive": " person  {:02}", "passive-2": "PERSON {:02} "}
+    order = {name: rng.permutation(list(rows)) for name, rows in held.items()}
+    ids = {name: [style[name].format(i) for i in order[name]] for name in held}
+    files: dict[str, Files | None] = {
+        name: Files(x[name][order[name]], ids[name], y[order[name]] if name == "active" else None)
+        for name in held
+    }
+    settings: dict[str, Any] = vars(FAST.boost) | {"rounds": 1} | {"backend": "heu-ou"}
+    settings |= {"key_bits": 960, "insecure_test_key": True, "min_child_weight": 0.0}
+    if protocol == "linear":
+        files |= {"arbiter": None}
+        settings = {"epochs": 2, "learning_rate": 0.05, "key_bits": 512, "insecure_test_key": True}
+    plan = {"protocol": protocol, "align": True, "strip": True, "ignore_case": True}
+    processes = Processes(tmp_path, authority, plan, settings, files)
+    processes.finish()
+    rows = {name: x[name][common] for name in held}
+    if protocol == "linear":
+        chosen = SecureLinearSettings(**settings)
+        others = [rows["passive"], rows["passive-2"]]
+        single = run(rows["active"], others, y[common], chosen, Streams(SEED), Channel())
+        for name in held:
+            np.testing.assert_array_equal(processes.column(name), single.weights[name])
+    else:
+        boost = replace(BOOST, rounds=1, min_child_weight=0.0)
+        trees = decode((tmp_path / "active" / "state" / "trees.wlk").read_bytes())
+        owned = [decode((tmp_path / n / "state" / "splits.wlk").read_bytes()) for n in held]
+        parts = list(rows.values())
+        plain = train_joined(parts, y[common].astype(np.int64), boost, Streams(SEED))
+        assert encode(joined_trees(trees, owned, [3, 2, 2], 1)) == encode(plain)
+    for name in processes.parties:
+        heard = (tmp_path / name / "heard.wlk").read_bytes().lower()
+        assert b"person" not in heard  # no id, common or not, in any spelling
+    seen = Transcript.load(tmp_path / "passive" / "heard.wlk").received_by("passive")
+    assert [m.kind for m in seen][:4] == ["id-request", "id-setup", "id-response", "kept-records"]
+
+
+def test_alignment_refuses_repeated_ids_and_reports_near_misses(
+    tmp_path: Path, authority: Path
+) -> None:
+    pytest.importorskip("private_set_intersection.python", reason="needs openmined-psi")
+    x, y = np.arange(6.0).reshape(3, 2) / 6, np.array([0.0, 1.0, 0.0])
+    files = {"active": Files(x, ["a", "A", "b"], y), "passive": Files(x, ["a", "b", "C"])}
+    plan = {"protocol": "secure-boost", "align": True}
+    chosen = {"rounds": 1, "backend": "heu-ou", "key_bits": 960, "insecure_test_key": True}
+    folded, exact = tmp_path / "folded", tmp_path / "exact"
+    folded.mkdir()
+    exact.mkdir()
+    refused = Processes(folded, authority, plan | {"ignore_case": True}, chosen, dict(files))
+    active = refused.start("active", "--join-timeout", "1")
+    _, errors = active.communicate(timeout=20)
+    assert active.returncode != 0
+    assert "rows 1 and 2 have the same id" in errors
+    with Processes(exact, authority, plan, chosen, dict(files)).started() as running:
+        said = {name: process.communicate(timeout=40)[0] for name, process in running.items()}
+    assert "active: 2 of 3 records are common" in said["active"]
+    assert "passive: 1 ids without a match have spaces or capitals" in said["passive"]
+
+
+# Horizontal: clients share their weights out, so no secret key is shared.
+
+
+def test_clients_average_their_weights_between_processes_and_go_on(
+    tmp_path: Path, authority: Path
+) -> None:
+    rng = np.random.default_rng(2)
+    names = ("client-1", "client-2", "client-3")
+    tables = [(rng.uniform(size=(5 + i, 3)), rng.normal(size=5 + i)) for i in range(3)]
+    files: dict[str, Files | None] = {
+        name: Files(x, [str(i) for i in range(len(x))], y)
+        for name, (x, y) in zip(names, tables, strict=True)
+    }
+    settings = HorizontalSettings(rounds=40, local_steps=2, averaging="shared")
+    plan = {"protocol": "horizontal"}
+    processes = Processes(tmp_path, authority, plan, vars(settings), files | {"arbiter": None})
+    with processes.started() as running:
+        victim = running["client-2"]
+        assert victim.stdout is not None
+        for line in victim.stdout:
+            if line.strip() == "client-2: round 3 of 40":
+                break
+        victim.kill()
+        for name in ("client-1", "client-3", "arbiter"):
+            _, errors = running[name].communicate(timeout=20)
+            assert running[name].returncode == 3, errors
+            assert "party 'client-2'" in errors
+    processes.finish("--resume")
+    single = run_horizontal(tables, settings, Streams(SEED), Channel())
+    for name in names:
+        np.testing.assert_array_equal(processes.column(name), single.weights)
 
 
 # One end in this process: what a stranger, an impostor or a broken peer meets.

@@ -15,8 +15,15 @@ from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.gram_inversion import GramInversion, symmetric_solution
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
 from whatleaks.codec import decode, encode
+from whatleaks.crypto.fixed_point import FixedPoint
 from whatleaks.errors import AttackError, WireError
-from whatleaks.federation.secure_linear import Run, SecureLinearSettings, plain_linear, run
+from whatleaks.federation.secure_linear import (
+    Run,
+    SecureLinearSettings,
+    gradient_error,
+    plain_linear,
+    run,
+)
 from whatleaks.seeds import Streams
 from whatleaks.threat.encrypted import ENCRYPTED, own_regression
 from whatleaks.threat.grants import Offer, hand_out
@@ -324,6 +331,87 @@ def test_two_columns_without_queries_are_refused() -> None:
     tables = breast_cancer()
     with pytest.raises(AttackError, match="prediction phase"):
         invert(trained_view(tables, settings_for(tables, queries=False)))
+
+
+# What encryption and masks change: nothing that the active party holds.
+
+
+def test_masks_do_not_protect_against_the_active_party() -> None:
+    """A mask hides a gradient from the arbiter; its owner takes it off and solves as before."""
+    tables = breast_cancer()
+    settings = settings_for(tables)
+    views = [
+        trained_view(tables, replace(settings, mask_gradients=masked)) for masked in (False, True)
+    ]
+    assert encode(views[0]) == encode(views[1])  # to the last bit
+    guess = invert(views[1])
+    both = (guess.values, *guess.alternatives)
+    assert min(relative_error(table, tables[1]) for table in both) < 1e-6
+    assert relative_error(recover(views[1]), true_outputs(tables, settings)) < 1e-6
+
+
+def test_masked_messages_alone_tell_the_active_party_nothing() -> None:
+    """The attack works on its own state: what travelled is uniform noise over the same range."""
+    tables = breast_cancer()
+    training = run(*tables, settings_for(tables, mask_gradients=True), STREAMS, Channel())
+    received = training.transcript.received_by("active")
+    assert not [m for m in received if m.kind == "gradient"]
+    masked = [m for m in received if m.kind == "masked-gradient"]
+    assert len(masked) == len(training.active.gradients)
+    sent = b"".join(encode(m) for m in received)
+    assert not any(np.float64(v).tobytes() in sent for v in training.active.gradients.ravel())
+
+
+def plain_view(tables: Tables, settings: SecureLinearSettings) -> EncryptedLinearView:
+    """What the active party would hold if the same protocol ran without any encryption."""
+    own, passive, y = tables
+    plain = plain_linear(*tables, settings, STREAMS)
+    w = STREAMS.rng("active/weights").normal(0.0, settings.initial_spread, own.shape[1])
+    weights, gradients = [], []
+    for d in plain.residuals:
+        weights.append(w)
+        gradients.append(own.T @ d + settings.alpha * w)
+        w = w - settings.learning_rate * gradients[-1]
+    np.testing.assert_allclose(w, plain.active_weights, atol=1e-13)
+    n = passive.shape[1]
+    asked = 0.5 * (np.ones((n, n)) + np.eye(n))
+    return EncryptedLinearView(
+        own,
+        y,
+        np.stack(gradients),
+        np.stack(weights),
+        settings.all_batches(len(y)),
+        settings.learning_rate,
+        settings.alpha,
+        (asked, asked @ plain.passive_weights),
+        (np.zeros(n), np.ones(n)),
+        n,
+    )
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01])
+def test_switching_encryption_on_changes_no_guess(alpha: float) -> None:
+    """The encrypted and the plain protocol give the active party the same view and guess.
+
+    Views agree to the fixed point's error, whose bound ``gradient_error`` states. The attack
+    divides by differences of residuals, which shrink as training goes on, so guesses agree
+    less closely; both are nearer to each other than 1e-6, the error that is allowed to the
+    attack itself.
+    """
+    for tables in (breast_cancer(), iris(2)):
+        settings = settings_for(tables, alpha=alpha)
+        plain, encrypted = plain_view(tables, settings), trained_view(tables, settings)
+        step = plain_linear(*tables, settings, STREAMS).residuals[0]
+        bound = gradient_error(tables[0], step, FixedPoint()).max()
+        # Twelve contracting steps add up their errors; 1e-14 is for the doubles.
+        gap = np.abs(plain.gradients - encrypted.gradients).max()
+        assert gap < settings.epochs * bound + 1e-14
+        assert np.abs(plain.weights - encrypted.weights).max() < 1e-13
+        guesses = [invert(view) for view in (plain, encrypted)]
+        assert len(guesses[0].alternatives) == len(guesses[1].alternatives)
+        assert relative_error(guesses[0].values, guesses[1].values) < 1e-6
+        z = [recover(view) for view in (plain, encrypted)]
+        assert relative_error(z[0], z[1]) < 1e-9
 
 
 # The view holds what was received, and the guess depends on nothing else.

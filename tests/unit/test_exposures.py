@@ -57,7 +57,8 @@ def test_counts_sizes_and_forms() -> None:
     (traffic,) = [
         t for t in transcript.traffic() if (t.sender, t.receiver) == ("passive", "arbiter")
     ]
-    assert (row.count, row.size, row.shapes, row.steps) == (4, traffic.size, ((2,),), (0, 3))
+    # Two columns, packed into one ciphertext.
+    assert (row.count, row.size, row.shapes, row.steps) == (4, traffic.size, ((1,),), (0, 3))
     forms = {(s.kind, s.form) for s in what_was_seen(transcript, "active")}
     assert forms == {("intermediate", "cipher"), ("intermediate", "plain"), ("gradient", "plain")}
 

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from whatleaks.arrays import Floats, Ints
-from whatleaks.codec import encode
+from whatleaks.codec import decode, encode
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.crypto.packing import unpacked, unpaired
-from whatleaks.errors import CryptoError, SpecError, TableError, WireError
+from whatleaks.errors import CryptoError, SpecError, TableError, UsageError, WireError
 from whatleaks.federation.secure_boost import (
+    ActiveParty,
     PairFormat,
     PassiveParty,
     Run,
@@ -25,8 +26,10 @@ from whatleaks.federation.secure_boost import (
 )
 from whatleaks.models.boosted_trees import BoostSettings, derivatives, left_sums, train_joined
 from whatleaks.models.candidate_splits import candidates, fit_bins
+from whatleaks.models.shared_trees import depth_of
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
+from whatleaks.wire.exchange import Exchange
 from whatleaks.wire.message import Cipher, Plain
 
 Keys = tuple[PublicKey, SecretKey]
@@ -167,6 +170,72 @@ def _levels(child: Ints) -> list[Ints]:
         left = child[level][child[level] >= 0]
         level = np.sort(np.concatenate([left, left + 1]))
     return found
+
+
+def test_a_tree_that_ends_early_is_announced_by_a_level_without_records(keys: Keys) -> None:
+    parts, labels = tables(0)
+    settings = replace(FAST, boost=replace(BOOST, gamma=12.0))  # few splits are worth it
+    secure = train(parts, labels, settings, keys)
+    assert encode(secure.model) == encode(train_joined(parts, labels, settings.boost, STREAMS))
+    depths = [depth_of(tree) for tree in secure.trees]
+    assert min(depths) < BOOST.max_depth - 1
+    heard = secure.transcript.received_by("passive-1")
+    for number, depth in enumerate(depths):
+        first = number * BOOST.max_depth
+        nodes = [
+            m for m in heard if m.kind == "nodes" and first <= m.step < first + BOOST.max_depth
+        ]
+        # The level below the last split was looked at in vain, and one more ends the tree.
+        assert len(nodes) == min(depth + 2, BOOST.max_depth)
+        assert isinstance(nodes[-1].payload, Plain)
+        assert (nodes[-1].payload.values == -1).all() == (depth + 2 <= BOOST.max_depth)
+
+
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_parties_go_on_after_any_tree_and_grow_the_same_ones(at: int, keys: Keys) -> None:
+    # Three classes: trees 1 and 5 end within a round, whose derivatives must not move.
+    parts, labels = tables(3, 3, gaps=0.1)
+    boost = replace(BOOST, subsample=0.7, colsample_bytree=0.5)
+    settings = replace(FAST, boost=boost)
+    memories: list[dict[tuple[str, int], Any]] = []
+    for first in (0, at):
+        exchange = Exchange(Channel())
+        names = ("passive-1", "passive-2")
+        active = ActiveParty(parts[0], labels, settings, STREAMS, keys, exchange, names)
+        passives = {
+            name: PassiveParty(
+                name,
+                x,
+                settings,
+                STREAMS.rng(f"columns/{number}"),
+                STREAMS.rng(f"{name}/{first}"),
+                keys[0],
+                exchange,
+            )
+            for number, (name, x) in enumerate(zip(names, parts[1:], strict=True), 1)
+        }
+        kept: dict[tuple[str, int], Any] = {}
+        if first:
+            active.resume(decode(encode(memories[0]["active", at])))
+            for name, passive in passives.items():
+                passive.resume(at, decode(encode(memories[0][name, at])))
+
+        def keep(name: str, kept: dict[Any, Any] = kept) -> Any:
+            return lambda trees, state: kept.__setitem__((name, trees), state)
+
+        exchange.drive(
+            {
+                "active": active.train(first, keep("active")),
+                **{n: p.train(3, first, keep(n)) for n, p in passives.items()},
+            }
+        )
+        memories.append(kept)
+    for name in ("active", "passive-1", "passive-2"):
+        assert encode(memories[0][name, 6]) == encode(memories[1][name, 6])
+    assert min(trees for _, trees in memories[1]) == at + 1
+    other = ActiveParty(parts[0][:50], labels[:50], settings, STREAMS, keys, Channel(), names)
+    with pytest.raises(UsageError, match="about 60 records and there are 50"):
+        other.resume(memories[0]["active", at])
 
 
 def test_traffic_does_not_depend_on_the_secrets(keys: Keys) -> None:

@@ -106,7 +106,7 @@ def test_what_the_arbiter_decrypts_under_a_mask_does_not_depend_on_the_value() -
         masked, drawn = mask(key, key.encrypt(np.full(count, value)))
         seen = secret.decrypt_integers(masked)
         assert (seen > 0).all()
-        np.testing.assert_array_equal(from_digits(to_digits(seen, digit_count(masked))), seen)
+        np.testing.assert_array_equal(from_digits(to_digits(seen, digit_count(masked.bits))), seen)
         exact = int(value * 2**key.numbers.fraction)
         assert set(seen - drawn) == {exact}
         size = key.numbers.bits

@@ -21,7 +21,7 @@ import numpy as np
 
 from whatleaks.arrays import Bools, Buckets, Floats, Ints, sealed
 from whatleaks.crypto.fixed_point import BigInts, FixedPoint
-from whatleaks.crypto.packing import layout, slots_of
+from whatleaks.crypto.packing import layout, slots_of, unpacked
 from whatleaks.errors import CryptoError
 
 _HEADER = struct.Struct("<8sHHI")  # key, fraction, bits, count
@@ -271,6 +271,10 @@ class PublicKey:
         """Encrypt integers straight onto the wire: new ciphertexts need no second randomness."""
         return self._written(self.encrypt_integers(integers, bits))
 
+    def outgoing_values(self, values: Floats) -> bytes:
+        """Encrypt real numbers straight onto the wire, likewise randomised once."""
+        return self._written(self.encrypt(values))
+
     def rerandomise(self, encrypted: Encrypted) -> Encrypted:
         """Return other ciphertexts of the same numbers."""
         self._check(encrypted)
@@ -333,6 +337,12 @@ class SecretKey:
         if encrypted.key != self._fingerprint:
             raise CryptoError("an encrypted vector belongs to another key: it cannot be decrypted")
         return self._decrypt(encrypted.vector)
+
+    def decrypt_packed(self, packed: Encrypted, count: int, width: int) -> BigInts:
+        """Return the ``count`` integers of up to ``width`` bits that ``PublicKey.pack`` packed."""
+        if not 0 < packed.count <= count:
+            raise CryptoError(f"{packed.count} ciphertexts cannot hold {count} packed numbers")
+        return unpacked(self.decrypt_integers(packed), count, width)
 
     def __repr__(self) -> str:
         """Say that there is a key, and nothing about it."""

@@ -29,9 +29,9 @@ def mask(key: PublicKey, encrypted: Encrypted) -> tuple[Encrypted, BigInts]:
     return key.add_integers(encrypted, drawn, bits + 1), drawn
 
 
-def digit_count(encrypted: Encrypted) -> int:
-    """Return how many digits every number of a masked vector takes: its size is public."""
-    return -(-encrypted.bits // _DIGIT)
+def digit_count(bits: int) -> int:
+    """Return how many digits a masked number of up to ``bits`` bits takes."""
+    return -(-bits // _DIGIT)
 
 
 def to_digits(integers: BigInts, count: int) -> Floats:

@@ -153,10 +153,11 @@ def align(
     own = asking.rows(setup, answering.respond(request))
     other = answering.rows(asking.common(own))
     ids = tuple(formed[0][row] for row in own)
-    untidy = (_untidy(formed[0], set(ids)), _untidy(formed[1], set(ids)))
-    return Alignment(own, other, ids, untidy)
+    near = (untidy(formed[0], set(ids)), untidy(formed[1], set(ids)))
+    return Alignment(own, other, ids, near)
 
 
-def _untidy(ids: Sequence[str], matched: set[str]) -> int:
+def untidy(ids: Sequence[str], matched: set[str]) -> int:
+    """Count the ids without a match that trimming or folding case would change: near-misses."""
     tidy = normal_form(ids, strip=True, ignore_case=True)
     return sum(a != b and a not in matched for a, b in zip(ids, tidy, strict=True))

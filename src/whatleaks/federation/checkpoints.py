@@ -1,12 +1,12 @@
-"""A party's own weights after each epoch, in its own folder: what it needs to go on."""
+"""What a party needs to go on after an epoch, a round or a tree, in its own folder."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from whatleaks.arrays import Floats
 from whatleaks.codec import decode, encode, travels
 from whatleaks.errors import UsageError, WireError
 
@@ -14,12 +14,16 @@ from whatleaks.errors import UsageError, WireError
 @travels
 @dataclass(frozen=True)
 class Checkpoint:
-    """The weights of one party after ``epoch`` epochs of the plan with digest ``plan``."""
+    """The state of one party after ``epoch`` epochs of the plan with digest ``plan``.
+
+    A regression keeps its weights; SecureBoost, whose epoch is a tree, its splits, and the
+    active party its trees and margins besides.
+    """
 
     plan: str
     party: str
     epoch: int
-    weights: Floats
+    state: Any
 
 
 class Checkpoints:
@@ -37,9 +41,9 @@ class Checkpoints:
     def _file(self, epoch: int) -> Path:
         return self._folder / f"epoch-{epoch:06d}.checkpoint"
 
-    def save(self, epoch: int, weights: Floats) -> None:
-        """Write an epoch's weights whole or not at all, and drop those before the last two."""
-        encoded = encode(Checkpoint(self._plan, self._party, epoch, weights))
+    def save(self, epoch: int, state: Any) -> None:
+        """Write an epoch's state whole or not at all, and drop those before the last two."""
+        encoded = encode(Checkpoint(self._plan, self._party, epoch, state))
         partial = self._folder / "checkpoint.partial"
         partial.touch(mode=0o600)
         partial.write_bytes(encoded)
@@ -48,8 +52,8 @@ class Checkpoints:
             if old not in (self._file(epoch), self._file(epoch - 1)):
                 old.unlink()
 
-    def load(self) -> dict[int, Floats]:
-        """Return the weights by epoch; files of another plan or party are refused."""
+    def load(self) -> dict[int, Any]:
+        """Return the states by epoch; files of another plan or party are refused."""
         found = {}
         for path in sorted(self._folder.glob("epoch-*.checkpoint")):
             saved = decode(path.read_bytes())
@@ -60,5 +64,5 @@ class Checkpoints:
                     f"{path} belongs to another plan or party: leave --resume out, or use "
                     "another own.state"
                 )
-            found[saved.epoch] = saved.weights
+            found[saved.epoch] = saved.state
         return found

@@ -16,7 +16,7 @@ local step and two clients, W_{k+1} = W_k - eta (g_A + g_B) / 2, which is Eq 5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,12 @@ from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import BACKENDS, KEY_BITS, generate_keys
 from whatleaks.crypto.sharing import combine, from_halves, share, to_halves
 from whatleaks.errors import SpecError, TableError, nearest
-from whatleaks.federation.regression_parties import read_cipher, read_plain, send_encrypted
+from whatleaks.federation.regression_parties import (
+    read_cipher,
+    read_plain,
+    send_encrypted,
+    send_new,
+)
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
@@ -37,6 +42,7 @@ from whatleaks.wire.transcript import Transcript
 
 ARBITER = "arbiter"
 AVERAGING = ("encrypted", "shared")
+RoundEnd = Callable[[int, Floats], None]  # rounds finished, common weights
 
 
 def client_names(count: int) -> tuple[str, ...]:
@@ -111,22 +117,32 @@ class Client:
         self._post = post
         self.uploads: list[Floats] = []  # the own weights of every round
 
-    def train(self) -> Programme[Floats]:
-        """Pull the first weights, then train and average, round after round."""
+    def train(
+        self,
+        first_round: int = 0,
+        saved: Floats | None = None,
+        round_end: RoundEnd | None = None,
+    ) -> Programme[Floats]:
+        """Pull the first weights, then train and average, round after round.
+
+        With ``saved``, the average after ``first_round`` rounds, it goes on from there.
+        """
         count = self._x.shape[1]
         payload = yield Expected(0, ARBITER, "first-weights", (count,), True)
-        weights = read_plain(payload)
-        for step in range(1, self._settings.rounds + 1):
+        weights = read_plain(payload) if saved is None else saved
+        for step in range(first_round + 1, self._settings.rounds + 1):
             self.uploads.append(train_locally(self._x, self._y, weights, self._settings))
             average = self._encrypted if self._keys is not None else self._shared
             weights = yield from average(step, self.uploads[-1])
+            if round_end is not None:
+                round_end(step, weights)
         return weights
 
     def _encrypted(self, step: int, weights: Floats) -> Programme[Floats]:
         assert self._keys is not None
         public, secret = self._keys
         way = (self._name, ARBITER)
-        send_encrypted(self._post, public, step, way, "encrypted-weights", public.encrypt(weights))
+        send_new(self._post, public, step, way, "encrypted-weights", weights)
         payload = yield Expected(step, ARBITER, "encrypted-weight-sum", weights.shape, False)
         return sealed(secret.decrypt(read_cipher(public, payload)) / len(self._clients))
 
@@ -161,11 +177,11 @@ class AveragingArbiter:
         self._public = public
         self._post = post
 
-    def serve(self) -> Programme[None]:
-        """Hand out the first weights, then average every round."""
+    def serve(self, first_round: int = 0) -> Programme[None]:
+        """Hand out the first weights, then average every round after ``first_round``."""
         for client in self._clients:
             self._post.send(0, ARBITER, client, "first-weights", Plain(self._first))
-        for step in range(1, self._settings.rounds + 1):
+        for step in range(first_round + 1, self._settings.rounds + 1):
             if self._public is not None:
                 yield from self._add_ciphertexts(step, self._public)
             else:
@@ -234,7 +250,7 @@ def run_horizontal(
         )
     names = client_names(len(tables))
     exchange = Exchange(channel)
-    first = _first_weights(columns, settings, streams)
+    first = first_weights(columns, settings, streams)
     clients = {
         name: Client(name, x, y, settings, names, keys, exchange)
         for name, (x, y) in zip(names, tables, strict=True)
@@ -253,13 +269,14 @@ def plain_horizontal(
     tables: Sequence[tuple[Floats, Floats]], settings: HorizontalSettings, streams: Streams
 ) -> Floats:
     """Train with the same maths in doubles: the reference."""
-    weights = _first_weights(_check(tables), settings, streams)
+    weights = first_weights(_check(tables), settings, streams)
     for _ in range(settings.rounds):
         local = [train_locally(x, y, weights, settings) for x, y in tables]
         weights = sealed(np.mean(local, axis=0))
     return weights
 
 
-def _first_weights(columns: int, settings: HorizontalSettings, streams: Streams) -> Floats:
+def first_weights(columns: int, settings: HorizontalSettings, streams: Streams) -> Floats:
+    """Draw the weights that everybody starts from."""
     rng = streams.rng("arbiter/weights")
     return sealed(rng.normal(0.0, settings.initial_spread, columns))

@@ -11,62 +11,117 @@ from typing import Any
 
 from whatleaks.codec import encode
 from whatleaks.errors import SpecError, UsageError, nearest
+from whatleaks.federation.boost_parties import SecureBoostSettings
+from whatleaks.federation.horizontal import HorizontalSettings
 from whatleaks.federation.regression_settings import (
     ACTIVE,
     ARBITER,
     LINEAR,
-    LOGISTIC,
+    LINKS,
     PASSIVE,
-    Link,
     SecureLinearSettings,
 )
 from whatleaks.federation.secure_prediction import check_style
+from whatleaks.models.boosted_trees import BoostSettings
 
-ROLES = (ACTIVE, PASSIVE, ARBITER)
-LINKS = {link.name: link for link in (LINEAR, LOGISTIC)}
+CLIENT = "client"
+ROLES = (ACTIVE, PASSIVE, ARBITER, CLIENT)
+SECURE_BOOST, HORIZONTAL = "secure-boost", "horizontal"
+WALK = "walk"  # the one way of predicting with SecureBoost
+Settings = SecureLinearSettings | SecureBoostSettings | HorizontalSettings
+
+# Which roles a protocol has.
+PROTOCOLS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(LINKS, (ACTIVE, PASSIVE, ARBITER)),
+    SECURE_BOOST: (ACTIVE, PASSIVE),
+    HORIZONTAL: (CLIENT, ARBITER),
+}
+_PLAN = ("protocol", "settings", "parties", "prediction", "align", "strip", "ignore_case")
 _OWN = ("keys", "table", "id", "target", "predict", "state", "seed")
 
 
 def role_of(name: str) -> str:
     """Return the role of a party's name: ``passive-2`` is passive."""
     role, dash, number = name.partition("-")
-    if role not in ROLES or (dash and (role != PASSIVE or not number.isdigit())):
-        raise SpecError(f"{name!r} is no party: use active, passive, passive-2, ..., arbiter")
+    if role not in ROLES or (dash and (role in (ACTIVE, ARBITER) or not number.isdigit())):
+        raise SpecError(
+            f"{name!r} is no party: use active, passive, passive-2, ..., arbiter, client-1, ..."
+        )
     return role
+
+
+def check_protocol(protocol: str) -> None:
+    """Refuse an unknown protocol."""
+    if protocol not in PROTOCOLS:
+        raise SpecError(
+            f"unknown protocol {protocol!r}: use one of {', '.join(PROTOCOLS)}."
+            f"{nearest(protocol, PROTOCOLS)}"
+        )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What all parties must agree on. Addresses are not part of the digest."""
+    """What all parties must agree on. Addresses are not part of the digest.
+
+    With ``align`` rows are put in one order by private set intersection before training;
+    ``strip`` and ``ignore_case`` say how ids are compared.
+    """
 
     protocol: str
-    settings: SecureLinearSettings
+    settings: Settings
     addresses: Mapping[str, str]
     prediction: str | None = None
+    align: bool = False
+    strip: bool = False
+    ignore_case: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse plans without the three roles."""
-        if self.protocol not in LINKS:
-            raise SpecError(
-                f"unknown protocol {self.protocol!r}: use one of {', '.join(LINKS)}."
-                f"{nearest(self.protocol, LINKS)}"
-            )
+        """Refuse plans without the protocol's roles, or with others."""
+        check_protocol(self.protocol)
+        needed = PROTOCOLS[self.protocol]
         roles = [role_of(name) for name in self.addresses]
-        for role in ROLES:
+        for role in needed:
             if role not in roles:
                 raise SpecError(f"the plan has no {role} party: name its address in plan.parties")
-        if self.prediction is not None:
+        for name in self.addresses:
+            if role_of(name) not in needed:
+                raise SpecError(
+                    f"{self.protocol} has no {role_of(name)}: take {name!r} out of plan.parties"
+                )
+        if self.protocol == HORIZONTAL:
+            self._check_horizontal()
+        elif self.prediction is not None and self.protocol == SECURE_BOOST:
+            if self.prediction != WALK:
+                raise SpecError(f"prediction is {self.prediction!r}: secure-boost has {WALK!r}")
+        elif self.prediction is not None:
             check_style(self.prediction)
 
-    @property
-    def link(self) -> Link:
-        """The regression's link."""
-        return LINKS[self.protocol]
+    def _check_horizontal(self) -> None:
+        if len(self.clients) < 2:
+            raise SpecError("a horizontal plan needs at least 2 clients: client-1, client-2, ...")
+        if self.prediction is not None or self.align:
+            raise SpecError(
+                "a horizontal plan has neither prediction nor align: every client holds records "
+                "and a model of its own"
+            )
+        if not isinstance(self.settings, HorizontalSettings) or self.settings.averaging != "shared":
+            raise SpecError(
+                'plan.settings.averaging must be "shared" between processes: for "encrypted" the '
+                "clients would have to share a secret key, which leaves no process"
+            )
 
     @property
     def passives(self) -> tuple[str, ...]:
         """The passive parties, in one order for all."""
-        names = (name for name in self.addresses if role_of(name) == PASSIVE)
+        return self._numbered(PASSIVE)
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """The clients, in one order for all."""
+        return self._numbered(CLIENT)
+
+    def _numbered(self, role: str) -> tuple[str, ...]:
+        names = (name for name in self.addresses if role_of(name) == role)
         return tuple(sorted(names, key=lambda name: int(name.partition("-")[2] or 1)))
 
     @property
@@ -75,8 +130,9 @@ class Plan:
         identity = (
             self.protocol,
             asdict(self.settings),
-            (ACTIVE, *self.passives, ARBITER),
+            tuple(sorted(self.addresses)),
             self.prediction,
+            (self.align, self.strip, self.ignore_case),
         )
         return hashlib.sha256(encode(identity)).hexdigest()
 
@@ -111,27 +167,31 @@ def load_config(path: Path, name: str) -> PartyConfig:
         raise UsageError(f"--config: {path} is not TOML: {error}") from None
     _known(raw, ("plan", "own"), path)
     plan, own = _table(raw, "plan", path), _table(raw, "own", path)
-    _known(plan, ("protocol", "settings", "parties", "prediction"), path)
+    _known(plan, _PLAN, path)
     _known(own, _OWN, path)
-    chosen = plan.get("settings", {})
-    _known(chosen, [f.name for f in fields(SecureLinearSettings)], path)
     addresses = _table(plan, "parties", path)
     if name not in addresses:
         raise UsageError(
             f"{path}: plan.parties has no {name!r}: add its address, or --name another"
         )
-    for key, value in chosen.items():
-        usual = getattr(SecureLinearSettings, key)
-        wanted = int if usual is None else type(usual)
-        if type(value) is not wanted and not (wanted is float and type(value) is int):
-            raise SpecError(f"{path}: plan.settings.{key} must be {wanted.__name__}, got {value!r}")
-    settings = SecureLinearSettings(**chosen)
+    for key in ("align", "strip", "ignore_case"):
+        if type(plan.get(key, False)) is not bool:
+            raise SpecError(f"{path}: plan.{key} must be true or false, got {plan[key]!r}")
+    protocol = str(plan.get("protocol", LINEAR.name))
     made = Plan(
-        plan.get("protocol", LINEAR.name), settings, dict(addresses), plan.get("prediction")
+        protocol,
+        _settings(protocol, plan.get("settings", {}), path),
+        dict(addresses),
+        plan.get("prediction"),
+        plan.get("align", False),
+        plan.get("strip", False),
+        plan.get("ignore_case", False),
     )
     needed = ["keys", "state"] + ([] if role_of(name) == ARBITER else ["table"])
-    needed += ["target"] if role_of(name) == ACTIVE else []
-    needed += ["predict"] if made.prediction and role_of(name) != ARBITER else []
+    needed += ["target"] if role_of(name) in (ACTIVE, CLIENT) else []
+    if role_of(name) != ARBITER:
+        needed += ["predict"] if made.prediction else []
+        needed += ["id"] if made.align else []
     for key in needed:
         if key not in own:
             raise UsageError(f"{path}: own.{key} is missing: the {role_of(name)} party needs it")
@@ -153,6 +213,32 @@ def load_config(path: Path, name: str) -> PartyConfig:
         file("predict"),
         own.get("seed"),
     )
+
+
+def _settings(protocol: str, chosen: dict[str, Any], path: Path) -> Settings:
+    """Read ``plan.settings`` for a protocol; those of boosting and of encryption lie side by side."""
+    check_protocol(protocol)
+    if protocol == SECURE_BOOST:
+        boost = {f.name for f in fields(BoostSettings)}
+        others = {f.name for f in fields(SecureBoostSettings)} - {"boost"}
+        _known(chosen, sorted(boost | others), path)
+        parts: dict[bool, dict[str, Any]] = {True: {}, False: {}}
+        for key, value in chosen.items():
+            _check_type(key, value, BoostSettings if key in boost else SecureBoostSettings, path)
+            parts[key in boost][key] = value
+        return SecureBoostSettings(BoostSettings(**parts[True]), **parts[False])
+    made = HorizontalSettings if protocol == HORIZONTAL else SecureLinearSettings
+    _known(chosen, [f.name for f in fields(made)], path)
+    for key, value in chosen.items():
+        _check_type(key, value, made, path)
+    return made(**chosen)
+
+
+def _check_type(key: str, value: Any, settings: type, path: Path) -> None:
+    usual = getattr(settings, key)
+    wanted = int if usual is None else type(usual)
+    if type(value) is not wanted and not (wanted is float and type(value) is int):
+        raise SpecError(f"{path}: plan.settings.{key} must be {wanted.__name__}, got {value!r}")
 
 
 def _table(raw: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:

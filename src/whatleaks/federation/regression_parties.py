@@ -13,7 +13,8 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.crypto.additive import Encrypted, PublicKey, SecretKey
-from whatleaks.crypto.masking import digit_count, from_digits, mask, to_digits
+from whatleaks.crypto.fixed_point import BigInts
+from whatleaks.crypto.masking import HIDING_BITS, digit_count, from_digits, mask, to_digits
 from whatleaks.errors import WireError
 from whatleaks.federation.regression_settings import (
     ACTIVE,
@@ -51,6 +52,23 @@ def send_encrypted(
     """Send a vector from one party to another; it is re-randomised on its way out."""
     cipher = Cipher(key.scheme, (encrypted.count,), key.outgoing(encrypted))
     post.send(step, *way, kind, cipher)
+
+
+def send_new(
+    post: Post, key: PublicKey, step: int, way: tuple[str, str], kind: str, values: Floats
+) -> None:
+    """Encrypt numbers and send them: new ciphertexts are random already."""
+    cipher = Cipher(key.scheme, values.shape, key.outgoing_values(values))
+    post.send(step, *way, kind, cipher)
+
+
+def gradient_width(key: PublicKey, masked: bool) -> int:
+    """Return the bits that every gradient entry gets in a packed ciphertext.
+
+    A column's value times a residual, and 40 bits for the number of records and parties that
+    are added up; a mask takes its own on top. It follows from the plan alone.
+    """
+    return 2 * key.numbers.bits + 40 + (HIDING_BITS + 2 if masked else 0)
 
 
 class Party:
@@ -94,14 +112,15 @@ class Party:
         """Send [[g]] = X^T [[d]] + alpha W to the arbiter and step along what comes back."""
         product = self._key.matmul_plain(self._x[rows].T, d)
         gradient = self._key.add_plain(product, self._settings.alpha * self.weights)
+        width = gradient_width(self._key, self._settings.mask_gradients)
         if not self._settings.mask_gradients:
-            self._send(step, ARBITER, "encrypted-gradient", gradient)
+            self._send(step, ARBITER, "encrypted-gradient", self._key.pack(gradient, width))
             payload = yield Expected(step, ARBITER, "gradient", (gradient.count,), True)
             self.take_step(read_plain(payload))
             return
         masked, drawn = mask(self._key, gradient)
-        self._send(step, ARBITER, "encrypted-gradient", masked)
-        shape = (gradient.count, digit_count(masked))
+        self._send(step, ARBITER, "encrypted-gradient", self._key.pack(masked, width))
+        shape = (gradient.count, digit_count(width))
         payload = yield Expected(step, ARBITER, "masked-gradient", shape, True)
         integers = from_digits(read_plain(payload)) - drawn
         self.take_step(sealed(self._key.numbers.decode(integers, gradient.fraction)))
@@ -120,7 +139,8 @@ class PassiveParty(Party):
     def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
         """Send [[slope z_A]] of every batch, receive [[d]], step along the own gradient."""
         for step, rows in self._steps(first_epoch, epoch_end):
-            self._send(step, ACTIVE, "intermediate", self._key.encrypt(self._output(rows)))
+            way = (self._name, ACTIVE)
+            send_new(self._post, self._key, step, way, "intermediate", self._output(rows))
             payload = yield Expected(step, ACTIVE, "residuals", (len(rows),), False)
             yield from self._descend(step, rows, read_cipher(self._key, payload))
 
@@ -157,6 +177,7 @@ class ActiveParty(Party):
         self._y = sealed(y)
         self._passives = tuple(passives)
         self._before: list[Floats] = []
+        self._gradients: list[Floats] = []
 
     def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
         """Form [[d]] = slope (sum of [[z_A]] + z_B) + offset - y, send it back, step."""
@@ -173,8 +194,9 @@ class ActiveParty(Party):
             yield from self._descend(step, rows, d)
 
     def take_step(self, gradient: Floats) -> None:
-        """Remember the weights, then descend."""
+        """Remember the weights and the gradient, then descend."""
         self._before.append(self.weights)
+        self._gradients.append(gradient)
         super().take_step(gradient)
 
     def ask_queries(
@@ -197,6 +219,7 @@ class ActiveParty(Party):
             self._x,
             self._y,
             sealed(np.stack(self._before)),
+            sealed(np.stack(self._gradients)),
             settings.all_batches(len(self._x)),
             settings.learning_rate,
             settings.alpha,
@@ -219,15 +242,19 @@ class Arbiter:
     ) -> Programme[None]:
         """Decrypt every party's gradient of every step; with masks it decrypts only noise."""
         per_epoch = self._settings.batch_count(records)
+        width = gradient_width(self._public, self._settings.mask_gradients)
         for step in range(first_epoch * per_epoch, self._settings.epochs * per_epoch):
             for party, count in columns.items():
-                payload = yield Expected(step, party, "encrypted-gradient", (count,), False)
-                self._return(step, party, read_cipher(self._public, payload))
+                shape = (self._public.packs(count, width),)
+                payload = yield Expected(step, party, "encrypted-gradient", shape, False)
+                packed = read_cipher(self._public, payload)
+                integers = self._secret.decrypt_packed(packed, count, width)
+                self._return(step, party, integers, packed.fraction, width)
 
-    def _return(self, step: int, party: str, encrypted: Encrypted) -> None:
+    def _return(self, step: int, party: str, integers: BigInts, fraction: int, width: int) -> None:
         if self._settings.mask_gradients:
-            digits = to_digits(self._secret.decrypt_integers(encrypted), digit_count(encrypted))
+            digits = to_digits(integers, digit_count(width))
             self._post.send(step, ARBITER, party, "masked-gradient", Plain(digits))
         else:
-            gradient = self._secret.decrypt(encrypted)
+            gradient = sealed(self._public.numbers.decode(integers, fraction))
             self._post.send(step, ARBITER, party, "gradient", Plain(gradient))

@@ -50,6 +50,7 @@ class Link:
 LINEAR = Link("linear", 1.0, 0.0)
 # The sigmoid to first order around zero, as FATE takes it: 0.25 z + 0.5.
 LOGISTIC = Link("logistic", 0.25, 0.5)
+LINKS = {link.name: link for link in (LINEAR, LOGISTIC)}
 
 
 @dataclass(frozen=True)

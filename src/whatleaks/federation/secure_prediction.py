@@ -19,7 +19,12 @@ import numpy as np
 from whatleaks.arrays import Floats, sealed
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.errors import SpecError, nearest
-from whatleaks.federation.regression_parties import read_cipher, read_plain, send_encrypted
+from whatleaks.federation.regression_parties import (
+    read_cipher,
+    read_plain,
+    send_encrypted,
+    send_new,
+)
 from whatleaks.federation.regression_settings import ACTIVE, ARBITER, Link
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
@@ -46,7 +51,7 @@ def send_outputs(
     if style == "plain":
         post.send(step, name, ACTIVE, "output", Plain(sealed(z)))
     else:
-        send_encrypted(post, key, step, (name, ACTIVE), "encrypted-output", key.encrypt(z))
+        send_new(post, key, step, (name, ACTIVE), "encrypted-output", z)
     yield from ()
 
 

@@ -156,7 +156,12 @@ def drawn(count: int, share: float, rng: np.random.Generator) -> Ints:
     """Draw a share of ``count`` things without repetition, at least one, in order."""
     if share >= 1.0:
         return np.arange(count)
-    return np.sort(rng.choice(count, max(1, round(share * count)), replace=False))
+    return np.sort(rng.choice(count, drawn_count(count, share), replace=False))
+
+
+def drawn_count(count: int, share: float) -> int:
+    """Say how many ``drawn`` draws."""
+    return count if share >= 1.0 else max(1, round(share * count))
 
 
 class Growth:

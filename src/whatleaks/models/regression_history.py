@@ -11,7 +11,10 @@ from whatleaks.codec import travels
 @travels
 @dataclass(frozen=True)
 class RegressionHistory:
-    """Own columns, targets, and own weights before each step.
+    """Own columns, targets, and own weights and gradient of each step, weights before it.
+
+    A gradient is what the party stepped along: where the arbiter returned it under a mask,
+    the party has taken its own mask off.
 
     ``batches`` holds the rows of every batch of an epoch, in order; they are the same in
     every epoch, so step ``k`` used ``batches[k % len(batches)]``.
@@ -20,6 +23,7 @@ class RegressionHistory:
     columns: Floats
     targets: Floats
     weights: Floats
+    gradients: Floats
     batches: tuple[Ints, ...]
     learning_rate: float
     alpha: float

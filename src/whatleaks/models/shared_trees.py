@@ -47,6 +47,14 @@ class OwnedSplits:
         return goes_left(values, self.threshold[split], self.missing_left[split])
 
 
+def depth_of(tree: SharedTree) -> int:
+    """Return how many splits lie on the longest path; a node's children come after it."""
+    depth = np.zeros(len(tree.child), dtype=np.int64)
+    for node in np.flatnonzero(tree.child >= 0).tolist():
+        depth[tree.child[node] : tree.child[node] + 2] = depth[node] + 1
+    return int(depth.max())
+
+
 def joined(
     trees: Sequence[SharedTree],
     owned: Sequence[OwnedSplits],

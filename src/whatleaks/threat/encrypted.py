@@ -47,16 +47,16 @@ def _encrypted(received: Sequence[Message], own: Own, granted: Granted) -> Encry
     history = own.regression
     if history is None:
         raise WireError("the active party kept no history: it trained no linear regression")
-    gradients = _readable(received, "gradient")
-    if len(gradients) != len(history.weights):
+    # What came under a mask tells nothing by itself; the party has taken its own mask off.
+    came = len(_readable(received, "gradient")) + len(_readable(received, "masked-gradient"))
+    if came != len(history.weights):
         raise WireError(
-            f"the active party took {len(history.weights)} steps and received "
-            f"{len(gradients)} gradients"
+            f"the active party took {len(history.weights)} steps and received {came} gradients"
         )
     return EncryptedLinearView(
         own=history.columns,
         labels=history.targets,
-        gradients=sealed(np.stack(gradients)),
+        gradients=history.gradients,
         weights=history.weights,
         batches=history.batches,
         learning_rate=history.learning_rate,
@@ -71,7 +71,8 @@ ENCRYPTED = ThreatModel(
     name="encrypted",
     adversary="active party",
     conduct=Conduct.CURIOUS,
-    sees="its own gradient of every training step, decrypted for it by the arbiter",
+    sees="its own gradient of every training step, decrypted for it by the arbiter (and "
+    "without the mask, where it put one on)",
     grants=frozenset({Grant.RANGES, Grant.QUERIES}),
     view=EncryptedLinearView,
     project=_encrypted,

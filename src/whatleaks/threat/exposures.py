@@ -53,11 +53,31 @@ _PLAIN_ROWS = {
     ),
     ("client", "share"): "nothing: one additive share modulo 2**64 is uniform whatever the value",
     ("client", "first-weights"): "nothing: the arbiter draws them before it sees anything",
+    ("active", "candidates"): "how many candidate splits the party's columns give",
+    ("active", "left"): (
+        "on which side of a hidden threshold of the party every record lies; in prediction it may "
+        "ask about as many records as it likes, and so narrow thresholds down (Li et al., "
+        "section 5)"
+    ),
+    ("passive", "rows"): "which records a tree uses",
+    ("passive", "nodes"): (
+        "how all parties' splits divide the records: records with the same label gather in the "
+        "same nodes"
+    ),
+    ("passive", "choice"): (
+        "which of its own splits are worth most to the active party, so which of its columns "
+        "tell the label"
+    ),
+    ("passive", "ask"): "which new records reached its own nodes",
+    ("passive", "kept-records"): "which of the common records all other parties have too",
+    ("arbiter", "aligned-records"): "how many records the data parties have in common",
     ("arbiter", "share-sum"): (
         "the sum of all clients' weights of every round, once it has every client's part; no "
         "single client's"
     ),
 }
+
+_COMMON = "which of its own ids the other party has too, and nothing about the other's others"
 
 # (role, kind) -> what a role that holds the secret key reads out of ciphertexts of this kind.
 _KEY_ROWS = {
@@ -66,6 +86,12 @@ _KEY_ROWS = {
         "active party, linear equations on the victim's columns (Li et al., section 4.1)"
     ),
     ("arbiter", "encrypted-sum"): "the score of every predicted record",
+    ("active", "sums"): (
+        "G and H left of every candidate of the party, in shuffled order: in the first tree, "
+        "where every h is the same, how many records lie there"
+    ),
+    ("active", "id-response"): _COMMON,
+    ("passive", "id-response"): _COMMON,
     ("client", "encrypted-weight-sum"): _PLAIN_ROWS["client", "average-weights"],
 }
 

@@ -8,22 +8,23 @@ from typing import Any
 from whatleaks.errors import WireError
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.expected import Expected, Programme
-from whatleaks.wire.mailbox import Mailbox
+from whatleaks.wire.mailbox import LARGEST, Mailbox
 from whatleaks.wire.message import Message, Payload
 
 
 class Exchange:
     """Carries messages over a channel into mailboxes, and drives programmes until they end."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, largest: int = LARGEST) -> None:
         self._channel = channel
+        self._largest = largest
         self._boxes: dict[str, Mailbox] = {}
 
     def send(self, step: int, sender: str, receiver: str, kind: str, payload: Payload) -> Payload:
         """Deliver by bytes and put the copy into the receiver's mailbox."""
         delivered = self._channel.send(step, sender, receiver, kind, payload)
         message = Message(step, sender, receiver, kind, delivered)
-        box = self._boxes.setdefault(receiver, Mailbox(receiver))
+        box = self._boxes.setdefault(receiver, Mailbox(receiver, self._largest))
         box.put(message, self._channel.last_size)
         return delivered
 
@@ -40,7 +41,7 @@ class Exchange:
             for name, programme in programmes.items():
                 if name in results:
                     continue
-                box = self._boxes.setdefault(name, Mailbox(name))
+                box = self._boxes.setdefault(name, Mailbox(name, self._largest))
                 try:
                     expected = waits[name]
                     if expected is None:

@@ -12,11 +12,15 @@ from whatleaks.errors import WireError
 from whatleaks.wire.message import Cipher, Message, Payload, Plain
 
 T = TypeVar("T")
+ANY = -1  # a length that the receiver cannot know before the message comes
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The next message from one sender: its step, kind, form and shape follow from the protocol."""
+    """The next message from one sender: its step, kind, form and shape follow from the protocol.
+
+    A length in ``shape`` may be ``ANY``.
+    """
 
     step: int
     sender: str
@@ -40,7 +44,9 @@ class Expected:
             form = "plain" if self.readable else "encrypted"
             raise WireError(f"{named}, which is not {form} as it must be")
         shape = payload.shape if isinstance(payload, Cipher) else payload.values.shape
-        if tuple(shape) != self.shape:
+        if len(shape) != len(self.shape) or any(
+            due not in (ANY, got) for due, got in zip(self.shape, shape, strict=True)
+        ):
             raise WireError(f"{named} with shape {tuple(shape)}: it must be {self.shape}")
         if isinstance(payload, Plain) and not np.isfinite(payload.values).all():
             raise WireError(f"{named} with a value that is not finite")

@@ -40,7 +40,8 @@ class Hello:
 
     ``plan`` digests what all must agree on; ``ids`` digests the ids of the own rows in their
     order and is empty towards the arbiter; ``epochs`` are those the party can resume from;
-    ``key`` is the arbiter's public key.
+    ``key`` is the public key of whoever holds the secret one; ``outputs`` is how many trees
+    a round of SecureBoost has.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Hello:
     ids: str
     epochs: tuple[int, ...]
     key: bytes
+    outputs: int = 0
 
 
 @travels

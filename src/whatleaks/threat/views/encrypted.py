@@ -14,7 +14,7 @@ from whatleaks.models.residuals import partner_outputs
 @travels
 @dataclass(frozen=True)
 class EncryptedLinearView:
-    """What B holds: its columns, targets and weights, the gradients it was sent, its queries.
+    """What B holds: its columns, targets and weights, its own gradients, its queries.
 
     ``gradients`` and ``weights`` (before the step) have one row per step; step k used the
     rows ``batches[k % len(batches)]``. ``queries`` are made-up records and their answers;

@@ -1,0 +1,144 @@
+"""A party of SecureBoost as a process of its own.
+
+There is no arbiter: the active party holds the secret key. After every tree each party keeps
+what it needs to go on. In the end the active party writes the shape of the trees and every
+party its own splits, each to its own folder; nobody writes the whole model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.codec import encode
+from whatleaks.errors import TableError, UsageError, WireError
+from whatleaks.federation.boost_parties import (
+    ACTIVE,
+    LARGEST,
+    ActiveMemory,
+    ActiveParty,
+    PassiveParty,
+    SecureBoostSettings,
+    SplitOwner,
+    walk,
+)
+from whatleaks.federation.party_base import PartyProcess
+from whatleaks.federation.party_config import PartyConfig
+from whatleaks.models.additive import link
+from whatleaks.models.boosted_trees import check_labels, outputs_of
+from whatleaks.models.shared_trees import OwnedSplits
+from whatleaks.wire.node import Hello, Node
+
+MOST_OUTPUTS = 10_000
+
+
+class BoostProcess(PartyProcess):
+    """The active or a passive party."""
+
+    unit, key_role, largest, gaps = "tree", ACTIVE, LARGEST, True
+
+    def __init__(self, config: PartyConfig, *rest: Any) -> None:
+        assert isinstance(config.plan.settings, SecureBoostSettings)
+        self._settings = config.plan.settings
+        super().__init__(config, *rest)
+        if config.role == ACTIVE:
+            self._classes = check_labels(self._labels(), len(self.table.x))
+
+    def _labels(self) -> Ints:
+        y = self.table.y
+        if y is None or (y != np.floor(y)).any():
+            raise TableError("the target of SecureBoost must be a class: 0, 1, ... in every row")
+        labels: Ints = y.astype(np.int64)
+        return labels
+
+    @property
+    def outputs(self) -> int:
+        """One tree a round for two classes, else one per class; passive parties are told."""
+        return outputs_of(self._classes) if self.config.role == ACTIVE else 0
+
+    def work(self, node: Node, peers: Mapping[str, Hello], first: int) -> None:
+        """Grow the trees from the last common one, predict if the plan says so."""
+        boost = self._settings.boost
+        outputs = self.outputs if self.config.role == ACTIVE else peers[ACTIVE].outputs
+        if not 1 <= outputs <= MOST_OUTPUTS:
+            raise WireError(f"the active party announces {outputs} trees a round: refused")
+        total = boost.rounds * outputs
+
+        def tree_end(trees: int, state: Any) -> None:
+            self.keep(trees, state, total)
+
+        steps = range(total * boost.max_depth, (total + 1) * boost.max_depth)
+        if self.config.role == ACTIVE:
+            self._lead(node, first, tree_end, steps)
+        else:
+            self._follow(node, peers, outputs, first, tree_end, steps)
+
+    def _lead(self, node: Node, first: int, tree_end: Any, steps: range) -> None:
+        assert self.keys is not None
+        labels = self._labels()
+        if check_labels(labels, len(labels)) != self._classes:
+            raise TableError("a class has no record in common with the other parties: drop it")
+        passives = self.plan.passives
+        party = ActiveParty(
+            self.table.x, labels, self._settings, self.streams, self.keys, node, passives
+        )
+        if first:
+            memory = self.saved[first]
+            if not isinstance(memory, ActiveMemory):
+                raise UsageError("own.state holds no checkpoint of SecureBoost: delete it")
+            party.resume(memory)
+        node.run(party.train(first, tree_end))
+        own = party.columns.owned()
+        self._write_splits(own)
+        self._store("trees.wlk", tuple(party.trees))
+        if self.plan.prediction is not None:
+            programme = walk(party.trees, party.outputs, own, self.wanted.x, passives, steps, node)
+            scores = link(node.run(programme))
+            rows = self.wanted.ids or tuple(map(str, range(len(scores))))
+            header = ",".join(["row", *(f"class {c}" for c in range(scores.shape[1]))])
+            self.write("scores.csv", header, rows, *map(sealed, scores.T))
+
+    def _follow(
+        self,
+        node: Node,
+        peers: Mapping[str, Hello],
+        outputs: int,
+        first: int,
+        tree_end: Any,
+        steps: range,
+    ) -> None:
+        name = self.config.name
+        number = 1 + self.plan.passives.index(name)
+        party = PassiveParty(
+            name,
+            self.table.x,
+            self._settings,
+            self.streams.rng(f"columns/{number}"),
+            self.streams.rng(f"{name}/shuffle"),
+            self.public(peers),
+            node,
+        )
+        if first:
+            party.resume(first, self.saved[first])
+        node.run(party.train(outputs, first, tree_end))
+        own = party.columns.owned()
+        self._write_splits(own)
+        if self.plan.prediction is not None:
+            node.run(SplitOwner(name, self.wanted.x, own, node).serve(steps))
+
+    def _write_splits(self, own: OwnedSplits) -> None:
+        """Write the own splits: one line each, in the order of their numbers."""
+        self._store("splits.wlk", own)
+        names = tuple(self.table.columns[column] for column in own.column.tolist())
+        missing: Floats = own.missing_left.astype(np.float64)
+        self.write(
+            "splits.csv", "column,threshold,missing goes left", names, own.threshold, missing
+        )
+
+    def _store(self, file: str, value: Any) -> None:
+        path = self.config.state / file
+        path.touch(mode=0o600)
+        path.write_bytes(encode(value))
