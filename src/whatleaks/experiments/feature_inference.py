@@ -5,6 +5,7 @@ Beside each column's error stand its correlations with what the adversary sees (
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whatleaks.errors import SpecError
@@ -58,15 +59,18 @@ def trained(
     from whatleaks.wire.transcript import Transcript
 
     settings = options.filled(MODEL_OPTIONS, "model_options")
-    steps = {"steps": settings.whole("steps")} if settings.whole("steps") else {}
+    steps = settings.whole("steps")
     data = (prepared.active, prepared.passive, prepared.labels, len(prepared.classes))
     channel = Channel(Transcript([ACTIVE]))
     federation: AdditiveFederation | JointNetworkFederation
     if model == "lr":
-        federation = AdditiveFederation(*data, AdditiveSettings(**steps), streams, channel)
+        plain = AdditiveSettings()
+        plain = replace(plain, steps=steps) if steps else plain
+        federation = AdditiveFederation(*data, plain, streams, channel)
     else:
         hidden = tuple(int(n) for n in settings.text("hidden").split(",") if n)
-        joint = JointNetworkSettings(hidden=hidden, dropout=settings.number("dropout"), **steps)
+        joint = JointNetworkSettings(hidden=hidden, dropout=settings.number("dropout"))
+        joint = replace(joint, steps=steps) if steps else joint
         federation = JointNetworkFederation(*data, joint, streams, channel)
     federation.train(prepared.training)
     return federation

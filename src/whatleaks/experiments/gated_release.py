@@ -46,6 +46,7 @@ def gated_release(spec: Spec, streams: Streams) -> Outcome:
     from whatleaks.threat.registry import threat_model
     from whatleaks.threat.views.prediction import WhiteBoxPredictionView
     from whatleaks.wire.channel import Channel
+    from whatleaks.wire.message import Plain
     from whatleaks.wire.transcript import Transcript
 
     prepared = partitioned(spec, streams)
@@ -65,7 +66,9 @@ def gated_release(spec: Spec, streams: Streams) -> Outcome:
     federation.predict(rows.targets, channel)
     federation.with_gate(None)
     sent = channel.transcript.received_by(ACTIVE)
-    mask = next(m for m in sent if m.kind == "released").payload.values > 0.5
+    told = next(m for m in sent if m.kind == "released").payload
+    assert isinstance(told, Plain)
+    mask = told.values > 0.5
     released = rows.targets[mask]
     count = len(rows.targets)
     measured: dict[str, Quantity] = {

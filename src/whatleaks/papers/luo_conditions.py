@@ -43,7 +43,8 @@ def _u10_runs(profile: str) -> list[Spec]:
 
 
 def _u10_plot(records: Sequence[Record]) -> Plot:
-    lines, guesses = [], []
+    lines: list[Series] = []
+    guesses: list[Series] = []
     for (dataset,), runs in grouped(records, "dataset").items():
         for name, into in ((GRN, lines), ("half", guesses)):
             label = COUNTED[dataset] if name == GRN else f"half, {COUNTED[dataset]}"
