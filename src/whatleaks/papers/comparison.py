@@ -7,6 +7,7 @@ alone decides, which is what the fast profile does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from whatleaks.experiments.record import Record
@@ -26,9 +27,16 @@ def averaged(numbers: Sequence[float], unit: str) -> Measurement:
 def ratio(
     top: Sequence[Record], name: str, bottom: Sequence[Record], other: str = ""
 ) -> Measurement:
-    """Average ``top``'s number over ``bottom``'s; the runs are paired as ``paired`` does."""
-    pairs = paired(top, bottom)
-    return averaged([value(a, name) / value(b, other or name) for a, b in pairs], "ratio")
+    """Return the geometric mean of ``top``'s number over ``bottom``'s, paired as ``paired`` does.
+
+    The interval is Student's over the logarithms: ratios are skewed and never below zero, and
+    a ratio and its inverse then give the same answer.
+    """
+    logs = averaged(
+        [math.log(value(a, name) / value(b, other or name)) for a, b in paired(top, bottom)], "log"
+    )
+    centre, low, high = (math.exp(min(x, 700.0)) for x in (logs.value, logs.low, logs.high))
+    return Measurement(centre, low, high, logs.n, "ratio", logs.over)
 
 
 def difference(

@@ -63,7 +63,7 @@ def _u10_plot(records: Sequence[Record]) -> Plot:
 @check(
     "U10",
     rule=(
-        "On a set more predictions help if the mean over seeds of the error with 50 % of the records over that with "
+        "On a set more predictions help if the geometric mean over seeds of the error with 50 % of the records over that with "
         "10 % has its whole interval below 1 (one seed: the number). Holds if they help on every set, fails if on "
         "none, else partly. Logistic regression, 40 % of the columns (the paper states neither)."
     ),

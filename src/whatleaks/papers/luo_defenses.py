@@ -54,7 +54,7 @@ def _u13_plot(records: Sequence[Record]) -> Plot:
 @check(
     "U13",
     rule=(
-        "Insensitive means that the mean over runs of the error from rounded scores over that from exact ones lies "
+        "Insensitive means that the geometric mean over runs of the error from rounded scores over that from exact ones lies "
         "between 0.9 and 1.1. Holds if so for every set and number of digits, fails if for none, else partly."
     ),
     sizes={
@@ -113,7 +113,7 @@ def _u14_plot(records: Sequence[Record]) -> Plot:
 @check(
     "U14",
     rule=(
-        "On a set dropout raises the error a little if the mean over runs of the error with dropout over that "
+        "On a set dropout raises the error a little if the geometric mean over runs of the error with dropout over that "
         "without has its whole interval above 1 (one seed: the number) and is itself below 1.25. Holds if so on every "
         "set; fails if on no set the mean exceeds 1; else partly."
     ),
@@ -194,7 +194,7 @@ def _flagged(record: Record) -> list[bool]:
         f"Two parts. Classes against columns: the check is right if it flags exactly the federations in which "
         f"equality solving's error is below {ZERO:g}, before and after the filter, in every run. Correlation filter "
         "(columns above 0.7 with any column of the partner are not contributed): on a set it raises the error if the "
-        "mean over seeds of generative regression's error after over before has its whole interval above 1 (one "
+        "geometric mean over seeds of generative regression's error after over before has its whole interval above 1 (one "
         "seed: the number); runs in which it leaves out no column or all are not counted. Holds if the first part is "
         "right and the filter raises the error on both sets; fails if the first is wrong and the filter raises it on "
         "none; else partly. What the filter does to the columns that stay is in the note."

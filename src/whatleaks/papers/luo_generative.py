@@ -13,6 +13,7 @@ from whatleaks.papers.grouping import grouped, has, over_seeds, share_of
 from whatleaks.papers.luo_setup import (
     BANK,
     DRIVE,
+    FRESH,
     GRN,
     SEEDS,
     SETS,
@@ -90,7 +91,7 @@ def _u07_plot(records: Sequence[Record]) -> Plot:
 @check(
     "U07",
     rule=(
-        "In a cell (set, model, share) the attack beats a guess if the mean over seeds of its error over the guess's "
+        "In a cell (set, model, share) the attack beats a guess if the geometric mean over seeds of its error over the guess's "
         "has its whole interval below 1 (one seed: the number). NN leaks most if, paired by set, share and seed, "
         "NN's error over LR's and over RF's both have their intervals below 1. Holds if the attack beats the uniform "
         "and the Gaussian guess in every cell and NN leaks most; fails if it beats both in fewer than half of the "
@@ -160,7 +161,7 @@ def _case(record: Record) -> tuple[str, str]:
 
 
 def _u08_runs(profile: str) -> list[Spec]:
-    seeds = range(SEEDS[profile])
+    seeds = FRESH[profile]
     return [
         spec
         for axes in CASES.values()
@@ -187,14 +188,14 @@ def _u08_plot(records: Sequence[Record]) -> Plot:
 @check(
     "U08",
     rule=(
-        "Five statements, each shown if the mean over seeds of the ratio has its whole interval on the stated side of "
+        "Five statements, each shown if the geometric mean over seeds of the ratio has its whole interval on the stated side of "
         "1 (one seed: the number): leaving out the own columns, the noise, the penalty each raises the error over the "
         "full attack's; without the generator the error exceeds the uniform guess's; the full attack's is below the "
         "uniform guess's. Holds if all five are shown, fails if none or only the last is, else partly."
     ),
     sizes={
         "fast": "200 records, 1 seed, brief training",
-        "standard": "500 records, 3 seeds",
+        "standard": "500 records, seeds 3 to 5",
         "full": "all records, 10 seeds",
     },
     runs=_u08_runs,

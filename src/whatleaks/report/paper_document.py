@@ -48,7 +48,7 @@ def _section(entry: Entry, folder: str) -> list[str]:
         lines += ["", told.note]
     lines += [
         "",
-        f"Sizes ({entry.profile}): {entry.sizes}; {len(entry.records)} runs, {entry.seconds:.0f} s of one core. "
+        f"Sizes ({entry.profile}): {entry.sizes}; {len(entry.records)} runs. "
         f"Again: `whatleaks claims run {stated.id} --profile {entry.profile}`",
     ]
     if _figure(entry):
