@@ -336,6 +336,21 @@ def test_one_pair_has_no_interval_and_several_do() -> None:
     assert comparison.told(Measurement(0.5, 0.4, 0.6, 3, "ratio", "seeds")) == "0.50 [0.40, 0.60]"
 
 
+def test_a_ratio_is_the_geometric_mean_and_its_inverse_agrees() -> None:
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        return {GRN: (0.1, 0.2, 0.8)[spec.seed % 3] / (1 + 0.001 * (spec.seed % 3)), "half": 1}
+
+    runs = [r for r in records("U13", numbers) if r.spec.dataset == BANK and not r.spec.defense]
+    found = comparison.ratio(runs, GRN, runs, "half")
+    back = comparison.ratio(runs, "half", runs, GRN)
+    assert found.value == pytest.approx((0.1 * 0.2 * 0.8) ** (1 / 3), rel=1e-12)
+    assert found.low > 0.0
+    assert found.low == pytest.approx(1 / back.high, rel=1e-12)
+    logs = np.log([0.1, 0.2, 0.8])
+    half = 4.302652729749462 * logs.std(ddof=1) / np.sqrt(3)  # Student's t, 2 degrees of freedom
+    assert found.high == pytest.approx(np.exp(logs.mean() + half), rel=1e-9)
+
+
 def test_runs_that_cannot_be_paired_are_refused() -> None:
     found = records("U08", ablation(0.1, 0.1, 0.1, 0.1, 0.1))
     with pytest.raises(ValueError, match="several runs"):

@@ -181,5 +181,5 @@ def u12(records: Sequence[Record]) -> Judgement:
         f"with 1 digit the error over the uniform guess's: {one}; with 3 digits over that from exact scores: {three}",
         note="Against one half, with 1 digit: "
         + ", ".join(f"{SHORT[d]} {told(m)}" for d, m in half.items())
-        + ". Scores cut to 0 enter as the smallest positive logarithm that the attack allows.",
+        + ". A score cut to 0 is read as half of the smallest positive one in the release.",
     )
