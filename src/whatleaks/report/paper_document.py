@@ -12,10 +12,11 @@ from pathlib import Path
 
 from whatleaks.errors import StoreError, UsageError
 from whatleaks.papers.check import checks
-from whatleaks.papers.claim import Verdict
-from whatleaks.papers.ledger import Entry, listing, results_home
+from whatleaks.papers.claim import Claim, Judgement, Verdict, claims
+from whatleaks.papers.ledger import Entry, read, results_home
 from whatleaks.report.claims_page import draw
 
+PROFILE = "standard"
 START, END = "<!-- results: start -->", "<!-- results: end -->"
 
 
@@ -72,8 +73,19 @@ def rewritten(document: str, part: str) -> str:
 
 
 def own_entries(letter: str, home: Path) -> list[Entry]:
-    """Return a paper's claims with their stored verdicts."""
-    return [entry for entry in listing(home) if entry.claim.paper == letter]
+    """Return a paper's claims with their committed verdicts: those of the standard profile."""
+    entries = []
+    for stated in claims().values():
+        check = checks().get(stated.id)
+        path = home / PROFILE / f"{stated.id}.json"
+        if stated.paper == letter:
+            ready = check is not None and path.exists()
+            entries.append(read(path, check) if check and ready else _waiting(stated))
+    return entries
+
+
+def _waiting(stated: Claim) -> Entry:
+    return Entry(stated, Judgement(Verdict.NOT_RUN, "", note="Not run yet."))
 
 
 def main(arguments: Sequence[str]) -> None:
