@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +43,8 @@ def run_trees(
     """Grow once, attack under the threat that fits the model, then try every release defense."""
     rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
     tell(f"growing the joint {spec.model}")
-    federation = _grow(prepared, prepared.passive, rows, spec, streams)
-    world = _World(prepared, spec, streams, rows, federation, seed)
+    federation = grow(prepared, prepared.passive, rows, spec, streams)
+    world = TreeWorld(prepared, spec, streams, rows, federation, seed)
     threat = next(name for name in spec.threats if name in THREATS)
     tell(f"attacking under the {threat} threat")
     attacks = build_attacks(spec, threat)
@@ -58,7 +58,7 @@ def run_trees(
             scores = world.attack(threat, attacks, baselines=False)
             defenses.append(DefenseScores(defense.name, threat, scores.scored, world.correct()))
         federation.with_defenses([])
-    alone = _grow(prepared, sealed(prepared.passive[:, :0]), rows, spec, streams)
+    alone = grow(prepared, sealed(prepared.passive[:, :0]), rows, spec, streams)
     return UnitResult(
         FEDERATION,
         seed,
@@ -71,7 +71,7 @@ def run_trees(
     )
 
 
-def _grow(
+def grow(
     prepared: Prepared, passive: Floats, rows: Rows, spec: AuditSpec, streams: Streams
 ) -> JointTrees:
     """Train joint trees; with no passive columns they are what the active party has alone."""
@@ -95,7 +95,7 @@ def _correct(federation: JointTrees, prepared: Prepared, rows: Rows) -> Ints:
 
 
 @dataclass
-class _World:
+class TreeWorld:
     """Grown trees and all that the evaluator needs to stage attacks on them."""
 
     prepared: Prepared
@@ -152,6 +152,45 @@ class _World:
             ]
             notes.append(self._branches(paths[0], *rival))
         return ThreatScores(threat_name, evaluator.spread(), tuple(scored), tuple(notes))
+
+    def branches(self, threat_name: str, attacks: Sequence[Attack[Any]]) -> list[BranchScored]:
+        """Let every attack on a tree commit to a path per record, and count its branches."""
+        model = self.federation.model()
+        if not isinstance(model, Tree):
+            raise UsageError("paths are guessed through one tree, this federation has a forest")
+        evaluator = Evaluator(sealed(self.prepared.passive[self.rows.targets]), _nothing())
+        view = self._view(threat_name, self.rows.targets)
+        return [
+            evaluator.score_branches(
+                commit(attack, view, self.streams.rng(f"attack/{threat_name}/{attack.name}")),
+                "attack",
+                model,
+            )
+            for attack in attacks
+        ]
+
+    def values_and_branches(
+        self, threat_name: str, guessers: Sequence[Attack[Any]]
+    ) -> list[tuple[Scored, BranchScored]]:
+        """Score guessed values as values and by the branches that they take (U Figs 7 and 8).
+
+        Baselines are let loose on nothing but the table's shape.
+        """
+        truth = sealed(self.prepared.passive[self.rows.targets])
+        evaluator = Evaluator(truth, _nothing())
+        view = self._view(threat_name, self.rows.targets)
+        own = sealed(self.prepared.active[self.rows.targets])
+        found = []
+        for guesser in guessers:
+            blind = guesser in BASELINES
+            kind = "baseline" if blind else "attack"
+            stream = f"{kind}/{guesser.name}" if blind else f"{kind}/{threat_name}/{guesser.name}"
+            shown = Nothing(*truth.shape) if blind else view
+            answer = commit(guesser, shown, self.streams.rng(stream))
+            scored = evaluator.score(answer, kind)
+            trees = trees_of(self.federation.model())
+            found.append((scored, evaluator.branches_of_values(answer, kind, trees, own)))
+        return found
 
     def correct(self) -> Ints:
         """Say for every target whether the release classes it right."""
@@ -213,6 +252,11 @@ class _World:
         return threat.project(
             channel.transcript.received_by(ACTIVE), own, hand_out(threat.grants, offer)
         )
+
+
+def _nothing() -> Floats:
+    """Return no other records: no limit is asked for."""
+    return sealed(np.zeros((0, 0)))
 
 
 def _share(rate: Measurement) -> str:

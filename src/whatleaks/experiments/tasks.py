@@ -32,6 +32,11 @@ _MODULES: list[str] = [
     "whatleaks.experiments.encrypted_regression",
     "whatleaks.experiments.split_hijack",
     "whatleaks.experiments.worked_example",
+    "whatleaks.experiments.tree_attack",
+    "whatleaks.experiments.forest_attack",
+    "whatleaks.experiments.feature_inference",
+    "whatleaks.experiments.collaboration",
+    "whatleaks.experiments.gated_release",
 ]
 _TASKS: dict[str, Task] = {}
 

@@ -11,7 +11,7 @@ from whatleaks.experiments.spec import Spec
 from whatleaks.experiments.tasks import task
 from whatleaks.seeds import Streams
 
-EXAMPLES = ("luo-1",)
+EXAMPLES = ("luo-1", "luo-2")
 
 
 def check(spec: Spec) -> None:
@@ -22,6 +22,11 @@ def check(spec: Spec) -> None:
 
 @task("worked-example", version=1, options={"example": "luo-1"}, check=check)
 def worked_example(spec: Spec, streams: Streams) -> Outcome:
+    """Run one of the examples."""
+    return _luo_2(streams) if spec.options.text("example") == "luo-2" else _luo_1(streams)
+
+
+def _luo_1(streams: Streams) -> Outcome:
     """Solve Luo et al.'s Example 1 with its printed, rounded logarithms and with exact scores."""
     from whatleaks.attacks.equality_solving import EqualitySolving
     from whatleaks.attacks.equations import equations
@@ -47,7 +52,48 @@ def worked_example(spec: Spec, streams: Streams) -> Outcome:
             "deposit from exact scores": float(exact[0]),
             "shopping from exact scores": float(exact[1]),
         },
-        notes=(
-            f"{spec.options.text('example')}: ln v1/v2 = 2.334 and ln v2/v3 = 0.539 as printed",
-        ),
+        notes=("luo-1: ln v1/v2 = 2.334 and ln v2/v3 = 0.539 as printed",),
+    )
+
+
+def _luo_2(streams: Streams) -> Outcome:
+    """Restrict the paths of the tree in Luo et al.'s Fig 2 for age 25, income 2K and class 1.
+
+    The tree is rebuilt from the text: 0 tests age <= 30, 1 deposit <= 5K, 2 shopping <= 6,
+    3 income (its threshold is not printed; 3K here); 4 to 8 are leaves, of which 4, 6 and 8
+    have class 1. Age is in units of 100, money of 10K, shopping of 10.
+    """
+    from whatleaks.arrays import sealed_ints
+    from whatleaks.attacks.path_restriction import PathRestriction, candidate_paths, reachable
+    from whatleaks.models.tree import Tree
+    from whatleaks.threat.views.tree import WhiteBoxTreeView
+
+    age, income, deposit, shopping = range(4)
+    leaf = [-1] * 5
+    tree = Tree(
+        sealed_ints([age, deposit, shopping, income, *leaf]),
+        sealed([0.30, 0.50, 0.60, 0.30, 0, 0, 0, 0, 0]),
+        sealed_ints([1, 3, 5, 7, *leaf]),
+        sealed_ints([2, 4, 6, 8, *leaf]),
+        sealed([[1, 1]] * 4 + [[0, 1], [1, 0], [0, 1], [1, 0], [0, 1]]),
+        2,
+    )
+    own = sealed([[0.25, 0.2]])
+    beta, alpha = np.zeros(15), np.zeros(15)
+    beta[: tree.nodes] = reachable(tree, own)[:, 0]
+    alpha[tree.leaf_nodes] = tree.labels[tree.leaf_nodes] == 1
+    guess = PathRestriction().infer(
+        WhiteBoxTreeView(own, sealed([[0.0, 1.0]]), 2, tree), streams.rng("attack")
+    )
+    return Outcome(
+        {
+            "beta": [float(b) for b in beta],
+            "alpha": [float(a) for a in alpha],
+            "paths": len(tree.leaf_nodes),
+            "paths by own columns": int(candidate_paths(tree, own, None).sum()),
+            "paths by class too": int(guess.candidates[0]),
+            "leaf": int(guess.leaf[0]),
+            "deposit above": float(guess.low[0, 0]) * 10_000,
+            "deposit up to": float(guess.high[0, 0]) * 10_000,
+        }
     )

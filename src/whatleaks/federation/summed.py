@@ -140,7 +140,9 @@ class Holder:
 
     def columns(self, rows: Ints) -> Floats:
         """Return the party's own columns: for an enclave that both parties trust, nobody else."""
-        return sealed(self._features[rows].numpy())
+        import torch
+
+        return sealed(self._features[torch.tensor(rows)].numpy())
 
     def absorb(self, gradient: Floats) -> None:
         """Take one step along the gradient by the outputs of the last batch."""

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec, from_dict
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.papers import (  # noqa: F401  # each registers the checks of its claims
+    luo_conditions,
+    luo_defenses,
+    luo_generative,
+    luo_solving,
+    luo_trees,
+)
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import grid, grouped, over_seeds, share_of, value
-from whatleaks.papers.plot import LinePlot, Plot, Series
-
-SETS = {  # the parser's options of each set: news has a number of shares, cut into 5 classes
-    "bank-marketing": "",
-    "credit-card-default": "",
-    "sensorless-drive": "",
-    "online-news": "classes=5",
-}
-ESA = {"task": "score-attack", "model": "lr", "threat": "white-box", "attack": "equality-solving"}
-ZERO = 1e-6  # an error that no figure of the paper could show
+from whatleaks.papers.luo_setup import ESA, SETS, SHORT, ZERO
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
 
 # Passive columns up to one less than the classes: 2, 2, 11 and 5 of them.
 BELOW_THRESHOLD = {
@@ -44,6 +44,18 @@ def _u01_runs(profile: str) -> list[Spec]:
     return runs
 
 
+def _u01_plot(records: Sequence[Record]) -> Plot:
+    return BarPlot(
+        "Equality solving below its threshold",
+        "mean squared error",
+        tuple(
+            Bar(f"{SHORT[dataset]}, {unknown} columns", over_seeds(runs, "equality-solving"))
+            for (dataset, unknown), runs in grouped(records, "dataset", "options.unknown").items()
+        ),
+        log=True,
+    )
+
+
 @check(
     "U01",
     rule=(
@@ -56,6 +68,7 @@ def _u01_runs(profile: str) -> list[Spec]:
         "full": "the same numbers of columns, all records, 10 seeds",
     },
     runs=_u01_runs,
+    draw=_u01_plot,
 )
 def u01(records: Sequence[Record]) -> Judgement:
     """Judge whether equality solving is exact below the threshold."""
@@ -82,6 +95,21 @@ def _u02_runs(profile: str) -> list[Spec]:
     return [from_dict({"task": "worked-example", "options": {"example": "luo-1"}})]
 
 
+def _u02_plot(records: Sequence[Record]) -> Plot:
+    run = records[0]
+    numbers = {
+        "deposit / 8000, printed logs": value(run, "deposit") / 8000,
+        "shopping / 3, printed logs": value(run, "shopping") / 3,
+        "deposit / 8000, exact": value(run, "deposit from exact scores") / 8000,
+        "shopping / 3, exact": value(run, "shopping from exact scores") / 3,
+    }
+    return BarPlot(
+        "Example 1: recovered over true value",
+        "ratio",
+        tuple(Bar(k, Measurement(v, v, v, 1, "ratio", "records")) for k, v in numbers.items()),
+    )
+
+
 @check(
     "U02",
     rule=(
@@ -90,6 +118,7 @@ def _u02_runs(profile: str) -> list[Spec]:
     ),
     sizes=dict.fromkeys(("fast", "standard", "full"), "the example itself"),
     runs=_u02_runs,
+    draw=_u02_plot,
 )
 def u02(records: Sequence[Record]) -> Judgement:
     """Judge the worked example."""

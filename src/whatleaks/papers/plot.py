@@ -37,4 +37,42 @@ class ScorePlot:
     threshold: float
 
 
-Plot = LinePlot | ScorePlot
+@dataclass(frozen=True)
+class Bar:
+    """One named number with its interval; ``guess`` marks a baseline."""
+
+    label: str
+    value: Measurement
+    guess: bool = False
+
+
+@dataclass(frozen=True)
+class BarPlot:
+    """Numbers side by side that have no axis in common but their unit."""
+
+    title: str
+    y_label: str
+    bars: tuple[Bar, ...]
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Points:
+    """One cloud of a scatter plot."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ScatterPlot:
+    """Pairs of numbers, several clouds."""
+
+    title: str
+    x_label: str
+    y_label: str
+    groups: tuple[Points, ...]
+
+
+Plot = LinePlot | ScorePlot | BarPlot | ScatterPlot

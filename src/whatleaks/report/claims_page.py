@@ -12,19 +12,34 @@ from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import checks
 from whatleaks.papers.claim import papers
 from whatleaks.papers.ledger import Entry
-from whatleaks.papers.plot import LinePlot, Plot
+from whatleaks.papers.plot import BarPlot, LinePlot, Plot, ScatterPlot
 
 EVIDENCE_ROWS = 60
 
 
 def draw(plot: Plot) -> str:
     """Draw a claim's figure as SVG."""
-    from whatleaks.report.figures import Curve, Line, error_against_share, score_curves
+    from whatleaks.report.figures import (
+        Curve,
+        Line,
+        bars,
+        error_against_share,
+        scatter,
+        score_curves,
+    )
 
+    if isinstance(plot, BarPlot):
+        entries = [(bar.label, bar.value, bar.guess) for bar in plot.bars]
+        return bars(plot.title, entries, plot.y_label, log=plot.log)
+    if isinstance(plot, ScatterPlot):
+        groups = [(group.label, group.x, group.y) for group in plot.groups]
+        return scatter(plot.title, groups, plot.x_label, plot.y_label)
     if isinstance(plot, LinePlot):
         lines = [Line(s.label, s.x, s.y) for s in plot.lines]
         baselines = [Line(s.label, s.x, s.y) for s in plot.baselines]
-        return error_against_share(plot.title, lines, baselines, y_label=plot.y_label, log=plot.log)
+        return error_against_share(
+            plot.title, lines, baselines, y_label=plot.y_label, log=plot.log, x_label=plot.x_label
+        )
     curves = [
         Curve(
             label,

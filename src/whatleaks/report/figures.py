@@ -69,6 +69,7 @@ def error_against_share(
     threshold_label: str = "threshold",
     y_label: str = "Error (mean squared)",
     log: bool = False,
+    x_label: str = "Share of columns held by the passive party",
 ) -> str:
     """Draw the error against the share of columns (0 to 1) that the passive party holds."""
     _need(title, lines)
@@ -104,7 +105,7 @@ def error_against_share(
             axes.set_ylim(bottom=0.0)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: number(y)))
-        _finish(axes, title, "Share of columns held by the passive party", y_label)
+        _finish(axes, title, x_label, y_label)
         return svg(figure, title, " ".join(_line_in_words(line) for line in (*lines, *baselines)))
 
 
@@ -260,6 +261,64 @@ def picture_grid(title: str, rows: Mapping[str, Any], captions: Sequence[str] = 
                     )
         words = ", ".join(f"{label} ({len(stack)})" for label, stack in stacks.items())
         return svg(figure, title, f"Pictures in rows: {words}.")
+
+
+def bars(
+    title: str,
+    entries: Sequence[tuple[str, Measurement, bool]],
+    x_label: str,
+    log: bool = False,
+) -> str:
+    """Draw named numbers as lying bars with intervals; guesses (the third entry) are grey."""
+    _need(title, entries)
+    from matplotlib.ticker import FuncFormatter
+
+    with sheet(title) as figure:
+        axes = figure.add_subplot()
+        figure.set_figheight(1.4 + 0.27 * len(entries))
+        values = [m for _, m, _ in entries]
+        axes.barh(
+            range(len(entries)),
+            [m.value for m in values],
+            xerr=_arms(values),
+            color=[GREYS[0] if guess else COLOURS[0] for _, _, guess in entries],
+            height=0.7,
+            error_kw={"elinewidth": 1.1, "ecolor": INK},
+        )
+        axes.set_yticks(range(len(entries)), [_name(label) for label, _, _ in entries])
+        axes.invert_yaxis()
+        if log:
+            axes.set_xscale("log")
+            axes.minorticks_off()
+        else:
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: number(x)))
+        axes.set_title(printable(title))
+        axes.set_xlabel(printable(x_label))
+        words = "; ".join(f"{n}: {number(m.value)} ({number_range(m)})" for n, m, _ in entries)
+        return svg(figure, title, words + ".")
+
+
+def scatter(
+    title: str,
+    groups: Sequence[tuple[str, Sequence[float], Sequence[float]]],
+    x_label: str,
+    y_label: str,
+) -> str:
+    """Draw clouds of points, one mark and colour each."""
+    _need(title, groups)
+    with sheet(title) as figure:
+        axes = figure.add_subplot()
+        for i, (label, x, y) in enumerate(groups):
+            axes.plot(
+                x, y, _turn(MARKS, i), color=_turn(COLOURS, i), label=_name(label), linestyle="none"
+            )
+        _finish(axes, title, x_label, y_label)
+        words = "; ".join(
+            f"{label}: "
+            + ", ".join(f"({number(a)}, {number(b)})" for a, b in zip(x, y, strict=True))
+            for label, x, y in groups
+        )
+        return svg(figure, title, words + ".")
 
 
 def _need(title: str, things: Sequence[Any] | Mapping[str, Any]) -> None:

@@ -1,0 +1,82 @@
+"""Comparing runs pairwise by seed: ratios and differences with an interval over pairs.
+
+Two runs with one seed have the same columns, the same split and the same targets, so their
+ratio is known better than either error. With a single pair there is no interval: the number
+alone decides, which is what the fast profile does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from whatleaks.experiments.record import Record
+from whatleaks.metrics.intervals import mean_over_seeds
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.papers.claim import Verdict
+from whatleaks.papers.grouping import value
+
+
+def averaged(numbers: Sequence[float], unit: str) -> Measurement:
+    """Average numbers, one per pair of runs."""
+    if len(numbers) == 1:
+        return Measurement(numbers[0], numbers[0], numbers[0], 1, unit, "seeds")
+    return mean_over_seeds(list(numbers), unit)
+
+
+def ratio(
+    top: Sequence[Record], name: str, bottom: Sequence[Record], other: str = ""
+) -> Measurement:
+    """Return the geometric mean of ``top``'s number over ``bottom``'s, paired as ``paired`` does.
+
+    The interval is Student's over the logarithms: ratios are skewed and never below zero, and
+    a ratio and its inverse then give the same answer.
+    """
+    logs = averaged(
+        [math.log(value(a, name) / value(b, other or name)) for a, b in paired(top, bottom)], "log"
+    )
+    centre, low, high = (math.exp(min(x, 700.0)) for x in (logs.value, logs.low, logs.high))
+    return Measurement(centre, low, high, logs.n, "ratio", logs.over)
+
+
+def difference(
+    first: Sequence[Record], name: str, second: Sequence[Record], other: str = ""
+) -> Measurement:
+    """Average the differences of two numbers."""
+    pairs = paired(first, second)
+    return averaged([value(a, name) - value(b, other or name) for a, b in pairs], "difference")
+
+
+def paired(first: Sequence[Record], second: Sequence[Record]) -> list[tuple[Record, Record]]:
+    """Pair runs of equal data set, share and seed; an axis in which one side is constant is left out."""
+    shares = {r.spec.share for r in first} == {r.spec.share for r in second}
+
+    def key(record: Record) -> tuple[str, float, int]:
+        return record.spec.dataset, record.spec.share if shares else 0.0, record.spec.seed
+
+    others = {key(record): record for record in second}
+    if len(others) != len(second):
+        raise ValueError("several runs have one data set, share and seed: compare fewer")
+    return [(record, others[key(record)]) for record in first]
+
+
+def below(measured: Measurement, border: float) -> bool:
+    """Say whether the whole interval lies below a border."""
+    return measured.high < border
+
+
+def above(measured: Measurement, border: float) -> bool:
+    """Say whether the whole interval lies above a border."""
+    return measured.low > border
+
+
+def all_some_none(shown: Sequence[bool]) -> Verdict:
+    """Holds if all statements are shown, fails if none is, partly in between."""
+    return Verdict.HOLDS if all(shown) else Verdict.PARTLY if any(shown) else Verdict.FAILS
+
+
+def told(measured: Measurement, digits: int = 2) -> str:
+    """Write a number with its interval, if it has one."""
+    if measured.n == 1:
+        return f"{measured.value:.{digits}f}"
+    return f"{measured.value:.{digits}f} [{measured.low:.{digits}f}, {measured.high:.{digits}f}]"

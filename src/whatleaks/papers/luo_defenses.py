@@ -1,0 +1,310 @@
+"""Luo et al., section VII: rounding, dropout, the check before, the gate after (U13 to U16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import Spec
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.papers.check import check
+from whatleaks.papers.claim import Judgement, Verdict
+from whatleaks.papers.comparison import above, all_some_none, averaged, ratio, told
+from whatleaks.papers.grouping import grouped, has, over_seeds, share_of, value
+from whatleaks.papers.luo_generative import network
+from whatleaks.papers.luo_setup import (
+    BANK,
+    CREDIT,
+    DRIVE,
+    GRN,
+    SEEDS,
+    SHARES,
+    SHORT,
+    ZERO,
+    grn_on_lr,
+    inference,
+)
+from whatleaks.papers.plot import Bar, BarPlot, Plot
+
+
+def _u13_runs(profile: str) -> list[Spec]:
+    defenses = ("", "rounding-1", "rounding-3") if profile == "full" else ("", "rounding-1")
+    shares = SHARES if profile == "full" else (0.4,)
+    return [
+        spec
+        for dataset in (BANK, DRIVE)
+        for spec in grn_on_lr(
+            profile, dataset, share=shares, seed=range(SEEDS[profile]), defense=defenses
+        )
+    ]
+
+
+def _u13_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    for (dataset, defense), runs in grouped(records, "dataset", "defense").items():
+        bars.append(Bar(f"{SHORT[dataset]}, {defense or 'exact'}", over_seeds(runs, GRN)))
+        if not defense:
+            bars += [
+                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True)
+                for g in ("uniform", "half")
+            ]
+    return BarPlot("Generative regression on rounded scores", "mean squared error", tuple(bars))
+
+
+@check(
+    "U13",
+    rule=(
+        "Insensitive means that the geometric mean over runs of the error from rounded scores over that from exact ones lies "
+        "between 0.9 and 1.1. Holds if so for every set and number of digits, fails if for none, else partly."
+    ),
+    sizes={
+        "fast": "bank and drive, 40 % of the columns, 1 digit, 200 records, 1 seed, brief training",
+        "standard": "bank and drive, 40 % of the columns, 1 digit, 500 records, 3 seeds",
+        "full": "bank and drive, 10 to 60 % of the columns, 1 and 3 digits, all records, 10 seeds",
+    },
+    runs=_u13_runs,
+    draw=_u13_plot,
+)
+def u13(records: Sequence[Record]) -> Judgement:
+    """Judge the attack on rounded scores."""
+    found, half = {}, {}
+    for (dataset,), group in grouped(records, "dataset").items():
+        by = {defense: runs for (defense,), runs in grouped(group, "defense").items()}
+        half[dataset] = ratio(by[""], GRN, by[""], "half")
+        for defense in sorted(set(by) - {""}):
+            found[dataset, defense] = ratio(by[defense], GRN, by[""])
+    words = ", ".join(f"{SHORT[d]} {defense} {told(m)}" for (d, defense), m in found.items())
+    return Judgement(
+        all_some_none([0.9 <= m.value <= 1.1 for m in found.values()]),
+        f"error over that from exact scores: {words}",
+        note="From exact scores the error over one half's is "
+        + ", ".join(f"{SHORT[d]} {told(m)}" for d, m in half.items())
+        + ": an attack that gains nothing from scores is insensitive to them as well.",
+    )
+
+
+def _u14_runs(profile: str) -> list[Spec]:
+    shares = SHARES if profile == "full" else (0.4,)
+    sets = (BANK,) if profile == "fast" else (BANK, CREDIT)
+    return [
+        spec
+        for dataset in sets
+        for spec in (*network(profile, dataset, shares), *network(profile, dataset, shares, (0.5,)))
+    ]
+
+
+def _dropped(record: Record) -> bool:
+    return bool(record.spec.model_options.get("dropout", 0.0))
+
+
+def _u14_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    for (dataset,), group in grouped(records, "dataset").items():
+        plain = [r for r in group if not _dropped(r)]
+        dropped = [r for r in group if _dropped(r)]
+        bars.append(Bar(f"{SHORT[dataset]}, plain", over_seeds(plain, GRN)))
+        bars.append(Bar(f"{SHORT[dataset]}, dropout 0.5", over_seeds(dropped, GRN)))
+        bars += [
+            Bar(f"{SHORT[dataset]}, {g}", over_seeds(plain, g), True) for g in ("uniform", "half")
+        ]
+    return BarPlot("Dropout in the joint network", "mean squared error", tuple(bars))
+
+
+@check(
+    "U14",
+    rule=(
+        "On a set dropout raises the error a little if the geometric mean over runs of the error with dropout over that "
+        "without has its whole interval above 1 (one seed: the number) and is itself below 1.25. Holds if so on every "
+        "set; fails if on no set the mean exceeds 1; else partly."
+    ),
+    sizes={
+        "fast": "bank, 40 % of the columns, 200 records, 1 seed, brief training",
+        "standard": "bank and credit, 40 % of the columns, dropout 0.5, 500 records, 3 seeds",
+        "full": "bank and credit, 10 to 60 % of the columns, all records, 10 seeds",
+    },
+    runs=_u14_runs,
+    draw=_u14_plot,
+)
+def u14(records: Sequence[Record]) -> Judgement:
+    """Judge dropout."""
+    found, costs = {}, []
+    for (dataset,), group in grouped(records, "dataset").items():
+        plain = [r for r in group if not _dropped(r)]
+        dropped = [r for r in group if _dropped(r)]
+        found[dataset] = ratio(dropped, GRN, plain)
+        costs.append(
+            f"{SHORT[dataset]} {over_seeds(plain, 'accuracy').value:.3f} to "
+            f"{over_seeds(dropped, 'accuracy').value:.3f}"
+        )
+    little = [above(m, 1.0) and m.value < 1.25 for m in found.values()]
+    raised = [m.value > 1.0 for m in found.values()]
+    verdict = Verdict.HOLDS if all(little) else Verdict.PARTLY if any(raised) else Verdict.FAILS
+    words = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in found.items())
+    return Judgement(
+        verdict,
+        f"error with dropout over that without: {words}",
+        note=f"Accuracy: {', '.join(costs)}.",
+    )
+
+
+def _u15_runs(profile: str) -> list[Spec]:
+    return [
+        spec
+        for dataset, share in ((CREDIT, 0.4), (DRIVE, 0.2))
+        for spec in inference(
+            profile,
+            dataset,
+            "collaboration-check",
+            model=("lr",),
+            attack=(f"{GRN}+equality-solving",),
+            share=(share,),
+            seed=range(SEEDS[profile]),
+        )
+    ]
+
+
+def _u15_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    for (dataset,), group in grouped(records, "dataset").items():
+        runs = [r for r in group if has(r, f"{GRN} after")]
+        if not runs:
+            continue
+        for label, suffix in (
+            ("all columns", ""),
+            ("kept ones, before", ", kept columns"),
+            ("kept ones, after", " after"),
+        ):
+            bars.append(Bar(f"{SHORT[dataset]}, {label}", over_seeds(runs, GRN + suffix)))
+        bars.append(Bar(f"{SHORT[dataset]}, half after", over_seeds(runs, "half after"), True))
+    return BarPlot("The check before collaboration", "mean squared error", tuple(bars))
+
+
+def _flagged(record: Record) -> list[bool]:
+    """Say, before and after the filter, whether the class check is right about equality solving."""
+    told_right = [bool(value(record, "solvable")) == (value(record, "equality-solving") < ZERO)]
+    if has(record, "equality-solving after"):
+        zero = value(record, "equality-solving after") < ZERO
+        told_right.append(bool(value(record, "solvable after")) == zero)
+    return told_right
+
+
+@check(
+    "U15",
+    rule=(
+        f"Two parts. Classes against columns: the check is right if it flags exactly the federations in which "
+        f"equality solving's error is below {ZERO:g}, before and after the filter, in every run. Correlation filter "
+        "(columns above 0.7 with any column of the partner are not contributed): on a set it raises the error if the "
+        "geometric mean over seeds of generative regression's error after over before has its whole interval above 1 (one "
+        "seed: the number); runs in which it leaves out no column or all are not counted. Holds if the first part is "
+        "right and the filter raises the error on both sets; fails if the first is wrong and the filter raises it on "
+        "none; else partly. What the filter does to the columns that stay is in the note."
+    ),
+    sizes={
+        "fast": "credit at 40 %, drive at 20 % of the columns, 200 records, 1 seed, brief training",
+        "standard": "credit at 40 %, drive at 20 % of the columns, 500 records, 3 seeds",
+        "full": "the same shares, all records, 10 seeds",
+    },
+    runs=_u15_runs,
+    draw=_u15_plot,
+)
+def u15(records: Sequence[Record]) -> Judgement:
+    """Judge the check before collaboration."""
+    flags = [right for record in records for right in _flagged(record)]
+    raised: dict[str, Measurement] = {}
+    stayed: dict[str, Measurement] = {}
+    for (dataset,), group in grouped(records, "dataset").items():
+        runs = [r for r in group if has(r, f"{GRN} after")]
+        if runs:
+            raised[dataset] = ratio(runs, f"{GRN} after", runs, GRN)
+            stayed[dataset] = ratio(runs, f"{GRN} after", runs, f"{GRN}, kept columns")
+    sets = {record.spec.dataset for record in records}
+    up = [dataset for dataset, m in raised.items() if above(m, 1.0)]
+    right = all(flags)
+    verdict = (
+        Verdict.HOLDS
+        if right and len(up) == len(sets)
+        else Verdict.PARTLY
+        if right or up
+        else Verdict.FAILS
+    )
+    words = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in raised.items()) or "no set"
+    same = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in stayed.items())
+    opened = sum(value(r, "solvable after") > value(r, "solvable") for r in records)
+    return Judgement(
+        verdict,
+        f"the class check is right in {share_of(sum(flags), len(flags), 'cases')}; error after the filter over before: "
+        f"{words}",
+        note=f"On the columns that stay, the error after over before: {same or 'none'}. Near 1 means that the mean rises "
+        f"only because easy columns are gone. The filter brought {opened} of {len(records)} federations under the "
+        "threshold of equality solving.",
+    )
+
+
+SIMULATED = "equality-solving"
+OTHERS = ("equality-solving-clipped", "half-star")
+
+
+def _u16_runs(profile: str) -> list[Spec]:
+    return [
+        spec
+        for dataset in (BANK, CREDIT)
+        for spec in inference(
+            profile,
+            dataset,
+            "gated-release",
+            model=("lr",),
+            attack=("+".join((SIMULATED, *OTHERS)),),
+            share=(0.4,),
+            seed=range(SEEDS[profile]),
+        )
+    ]
+
+
+def _u16_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    runs = [r for r in records if has(r, SIMULATED)]
+    for name in (SIMULATED, *OTHERS):
+        bars.append(Bar(f"{name}, no gate", _mean(records, f"{name} before below"), True))
+        if runs:
+            bars.append(Bar(f"{name}, gate", _mean(runs, f"{name} below")))
+    bars.append(Bar("withheld", _mean(records, "withheld"), True))
+    return BarPlot("The release gate at 0.05", "share of records below", tuple(bars))
+
+
+def _mean(records: Sequence[Record], name: str) -> Measurement:
+    return averaged([value(r, name) for r in records], "share")
+
+
+@check(
+    "U16",
+    rule=(
+        "The gate simulates equality solving and withholds scores from which its error per record is below 0.05. It "
+        "works if it withholds some scores and releases some, and in no run a released record is below 0.05 for "
+        "equality solving. It covers others if each of equality solving with clipping and half* is below 0.05 on at "
+        "most 1 % of the released records on average. Holds if both, partly if only the first, else fails."
+    ),
+    sizes={
+        "fast": "bank and credit, 40 % of the columns, 200 records, 1 seed, 300 training steps",
+        "standard": "bank and credit, 40 % of the columns, 500 records, 3 seeds",
+        "full": "bank and credit, 40 % of the columns, all records, 10 seeds",
+    },
+    runs=_u16_runs,
+    draw=_u16_plot,
+)
+def u16(records: Sequence[Record]) -> Judgement:
+    """Judge the release gate."""
+    runs = [r for r in records if has(r, SIMULATED)]
+    withheld = _mean(records, "withheld")
+    caught = [value(r, f"{SIMULATED} below") for r in runs]
+    works = 0.0 < withheld.value < 1.0 and bool(runs) and max(caught) == 0.0
+    others = {name: _mean(runs, f"{name} below") for name in OTHERS} if runs else {}
+    covers = bool(others) and all(m.value <= 0.01 for m in others.values())
+    verdict = Verdict.HOLDS if works and covers else Verdict.PARTLY if works else Verdict.FAILS
+    words = ", ".join(f"{name} {m.value:.1%}" for name, m in others.items())
+    return Judgement(
+        verdict,
+        f"withheld {withheld.value:.1%}; released records below the threshold: {SIMULATED} "
+        f"{max(caught, default=1.0):.1%} at most, {words} on average",
+        value=withheld,
+        note="The gate promises something about the attack that it simulates and nothing about another.",
+    )

@@ -1,0 +1,300 @@
+"""Luo et al.: the generative regression network on LR, forests and networks (U07, U08, U09)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import Spec
+from whatleaks.papers.check import check
+from whatleaks.papers.claim import Judgement, Verdict
+from whatleaks.papers.comparison import above, below, difference, ratio, told
+from whatleaks.papers.grouping import grouped, has, over_seeds, share_of
+from whatleaks.papers.luo_setup import (
+    BANK,
+    DRIVE,
+    FRESH,
+    GRN,
+    SEEDS,
+    SETS,
+    SHARES,
+    SHORT,
+    along,
+    grn_on_lr,
+    inference,
+    on_forest,
+)
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
+
+MODELS = {"score-attack": "LR", "forest-attack": "RF", "feature-inference": "NN"}
+
+
+def network(
+    profile: str, dataset: str, shares: Sequence[float], dropout: Sequence[float] = ()
+) -> list[Spec]:
+    """Return runs of the attack on the joint network 600-300-100."""
+    axes = {"model_options__dropout": dropout} if dropout else {}
+    return inference(
+        profile,
+        dataset,
+        "feature-inference",
+        model=("joint-network",),
+        attack=(GRN,),
+        share=shares,
+        seed=range(SEEDS[profile]),
+        **axes,
+    )
+
+
+def _shares(profile: str) -> tuple[float, ...]:
+    return SHARES if profile == "full" else (0.4,)
+
+
+def _forests(profile: str) -> list[Spec]:
+    sets = (BANK, DRIVE) if profile == "fast" else tuple(SETS)
+    seeds = range(SEEDS[profile])
+    return [s for d in sets for s in on_forest(profile, d, share=_shares(profile), seed=seeds)]
+
+
+def _u07_runs(profile: str) -> list[Spec]:
+    runs = _forests(profile)
+    for dataset in (BANK, DRIVE) if profile == "fast" else SETS:
+        seeds = range(SEEDS[profile])
+        runs += grn_on_lr(profile, dataset, share=_shares(profile), seed=seeds)
+        runs += network(profile, dataset, _shares(profile))
+    return runs
+
+
+def _u07_plot(records: Sequence[Record]) -> Plot:
+    if len({r.spec.share for r in records}) > 1:
+        groups = grouped(records, "dataset", "task").items()
+        guesses = grouped([r for r in records if r.spec.task == "score-attack"], "dataset").items()
+        return LinePlot(
+            "Generative regression on three models",
+            "share of passive columns",
+            "mean squared error",
+            tuple(along(g, "share", GRN, f"{SHORT[d]}, {MODELS[t]}") for (d, t), g in groups),
+            tuple(along(g, "share", "half", f"half, {SHORT[d]}") for (d,), g in guesses),
+        )
+    bars = []
+    for (dataset,), group in grouped(records, "dataset").items():
+        for (task,), runs in grouped(group, "task").items():
+            bars.append(Bar(f"{SHORT[dataset]}, {MODELS[task]}", over_seeds(runs, GRN)))
+        lr = [r for r in group if r.spec.task == "score-attack"]
+        bars += [
+            Bar(f"{SHORT[dataset]}, {g}", over_seeds(lr, g), True)
+            for g in ("uniform", "gaussian", "half")
+        ]
+    return BarPlot("Generative regression on three models", "mean squared error", tuple(bars))
+
+
+@check(
+    "U07",
+    rule=(
+        "In a cell (set, model, share) the attack beats a guess if the geometric mean over seeds of its error over the guess's "
+        "has its whole interval below 1 (one seed: the number). NN leaks most if, paired by set, share and seed, "
+        "NN's error over LR's and over RF's both have their intervals below 1. Holds if the attack beats the uniform "
+        "and the Gaussian guess in every cell and NN leaks most; fails if it beats both in fewer than half of the "
+        "cells; else partly."
+    ),
+    sizes={
+        "fast": "bank and drive, 40 % of the columns, 200 records, 1 seed, brief training",
+        "standard": "all four sets, 40 % of the columns only, 500 records, 3 seeds",
+        "full": "all four sets, 10 to 60 % of the columns, all records, 10 seeds",
+    },
+    runs=_u07_runs,
+    draw=_u07_plot,
+)
+def u07(records: Sequence[Record]) -> Judgement:
+    """Judge the attack on three models."""
+    cells = grouped(records, "dataset", "task", "share")
+    beats = {
+        guess: [key for key, runs in cells.items() if below(ratio(runs, GRN, runs, guess), 1.0)]
+        for guess in ("uniform", "gaussian", "half")
+    }
+    both = [key for key in beats["uniform"] if key in beats["gaussian"]]
+    by = {MODELS[task]: runs for (task,), runs in grouped(records, "task").items()}
+    over = {model: ratio(by["NN"], GRN, by[model]) for model in ("LR", "RF")}
+    most = all(below(m, 1.0) for m in over.values())
+    verdict = (
+        Verdict.FAILS
+        if len(both) < len(cells) / 2
+        else Verdict.HOLDS
+        if len(both) == len(cells) and most
+        else Verdict.PARTLY
+    )
+    lost = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in cells if (d, t, _) not in both]
+    only = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in both if (d, t, _) not in beats["half"]]
+    note = f"It beats one half in {share_of(len(beats['half']), len(cells), 'cells')}."
+    if only:
+        note += f" Better than random numbers but not than one half: {', '.join(only)}."
+    if lost:
+        note += f" Not better than both random guesses: {', '.join(lost)}."
+    return Judgement(
+        verdict,
+        f"beats both random guesses in {share_of(len(both), len(cells), 'cells')}; NN's error over LR's "
+        f"{told(over['LR'])}, over RF's {told(over['RF'])}",
+        value=over["LR"],
+        note=note,
+    )
+
+
+CASES = {
+    "full": {},
+    "no own columns": {"attack_options__use_own": (False,)},
+    "no noise": {"attack_options__use_noise": (False,)},
+    "no penalty": {"attack_options__use_variance_penalty": (False,)},
+    "no generator": {"attack_options__use_generator": (False,)},
+}
+
+
+def _case(record: Record) -> tuple[str, str]:
+    """Return a run's row of Table III and the name of its error."""
+    options = record.spec.attack_options
+    for case, axes in CASES.items():
+        for key in axes:
+            name = key.removeprefix("attack_options__")
+            if options.get(name) is False:
+                off = name.removeprefix("use_").replace("_", "-")
+                return case, f"{GRN}-no-{off}"
+    return "full", GRN
+
+
+def _u08_runs(profile: str) -> list[Spec]:
+    seeds = FRESH[profile]
+    return [
+        spec
+        for axes in CASES.values()
+        for spec in grn_on_lr(profile, BANK, share=(0.4,), seed=seeds, **axes)
+    ]
+
+
+def _by_case(records: Sequence[Record]) -> dict[str, tuple[list[Record], str]]:
+    found: dict[str, tuple[list[Record], str]] = {}
+    for record in records:
+        case, name = _case(record)
+        found.setdefault(case, ([], name))[0].append(record)
+    return found
+
+
+def _u08_plot(records: Sequence[Record]) -> Plot:
+    found = _by_case(records)
+    bars = [Bar(case, over_seeds(runs, name)) for case, (runs, name) in found.items()]
+    full = found["full"][0]
+    bars += [Bar(g, over_seeds(full, g), True) for g in ("uniform", "gaussian", "half")]
+    return BarPlot("Table III: parts of the attack left out", "mean squared error", tuple(bars))
+
+
+@check(
+    "U08",
+    rule=(
+        "Five statements, each shown if the geometric mean over seeds of the ratio has its whole interval on the stated side of "
+        "1 (one seed: the number): leaving out the own columns, the noise, the penalty each raises the error over the "
+        "full attack's; without the generator the error exceeds the uniform guess's; the full attack's is below the "
+        "uniform guess's. Holds if all five are shown, fails if none or only the last is, else partly."
+    ),
+    sizes={
+        "fast": "200 records, 1 seed, brief training",
+        "standard": "500 records, seeds 3 to 5",
+        "full": "all records, 10 seeds",
+    },
+    runs=_u08_runs,
+    draw=_u08_plot,
+)
+def u08(records: Sequence[Record]) -> Judgement:
+    """Judge the ablation."""
+    found = _by_case(records)
+    full, _ = found["full"]
+    raised = {
+        case: ratio(found[case][0], found[case][1], full, GRN)
+        for case in ("no own columns", "no noise", "no penalty")
+    }
+    naive = ratio(found["no generator"][0], found["no generator"][1], full, "uniform")
+    whole = ratio(full, GRN, full, "uniform")
+    parts = [above(m, 1.0) for m in (*raised.values(), naive)]
+    verdict = (
+        Verdict.FAILS
+        if not any(parts)
+        else Verdict.HOLDS
+        if all(parts) and below(whole, 1.0)
+        else Verdict.PARTLY
+    )
+    errors = ", ".join(
+        f"{case} {over_seeds(runs, name).value:.3f}" for case, (runs, name) in found.items()
+    )
+    words = ", ".join(f"{case} {told(m)}" for case, m in raised.items())
+    return Judgement(
+        verdict,
+        f"error over the full attack's: {words}; no generator over uniform {told(naive)}; full over uniform "
+        f"{told(whole)}",
+        note=f"Errors: {errors}, uniform {over_seeds(full, 'uniform').value:.3f}, half "
+        f"{over_seeds(full, 'half').value:.3f}. The full attack's error over one half's is "
+        f"{told(ratio(full, GRN, full, 'half'))}.",
+    )
+
+
+def _u09_runs(profile: str) -> list[Spec]:
+    seeds = range(SEEDS[profile])
+    extra = [s for d in (BANK, DRIVE) for s in on_forest(profile, d, share=(0.1,), seed=seeds)]
+    return list(dict.fromkeys([*_forests(profile), *extra]))
+
+
+BRANCHES = f"{GRN} branches"
+
+
+def _u09_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    rated = [r for r in records if has(r, BRANCHES) and has(r, "uniform branches")]
+    for (dataset, share), runs in grouped(rated, "dataset", "share").items():
+        where = f"{SHORT[dataset]} {share:.0%}"
+        bars.append(Bar(where, over_seeds(runs, BRANCHES)))
+        for guess in ("uniform", "half"):
+            bars.append(Bar(f"{where}, {guess}", over_seeds(runs, f"{guess} branches"), True))
+    return BarPlot("Branches in the forest", "correct branching rate", tuple(bars))
+
+
+@check(
+    "U09",
+    rule=(
+        "In a cell (set, share) the attack beats a guess if the mean over seeds of its branching rate less the "
+        "guess's has its whole interval above 0 (one seed: the number). Holds if it beats the uniform and the "
+        "Gaussian guess in every cell and its mean rate exceeds 0.8 on bank and on drive at 10 %; fails if it beats "
+        "both in fewer than half of the cells; else partly."
+    ),
+    sizes={
+        "fast": "bank and drive, 10 and 40 % of the columns, 3,000 rows, 200 records, 1 seed, brief training",
+        "standard": "all four sets at 40 %, bank and drive at 10 %, 500 records, 3 seeds",
+        "full": "all four sets, 10 to 60 % of the columns, all records, 10 seeds",
+    },
+    runs=_u09_runs,
+    draw=_u09_plot,
+)
+def u09(records: Sequence[Record]) -> Judgement:
+    """Judge the branches of guessed values."""
+    rated = [r for r in records if has(r, BRANCHES) and has(r, "uniform branches")]
+    cells = grouped(rated, "dataset", "share")
+    beats = {
+        guess: {
+            key
+            for key, runs in cells.items()
+            if above(difference(runs, BRANCHES, runs, f"{guess} branches"), 0.0)
+        }
+        for guess in ("uniform", "gaussian", "half")
+    }
+    both = beats["uniform"] & beats["gaussian"]
+    tenth = {d: over_seeds(cells[d, 0.1], BRANCHES) for d in (BANK, DRIVE) if (d, 0.1) in cells}
+    high = len(tenth) == 2 and all(m.value > 0.8 for m in tenth.values())
+    verdict = (
+        Verdict.FAILS
+        if len(both) < len(cells) / 2
+        else Verdict.HOLDS
+        if len(both) == len(cells) and high
+        else Verdict.PARTLY
+    )
+    words = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in tenth.items())
+    return Judgement(
+        verdict,
+        f"above both random guesses in {share_of(len(both), len(cells), 'cells')}; rate at 10 %: {words}",
+        note=f"Above one half's branches in {share_of(len(beats['half']), len(cells), 'cells')}. "
+        f"{len(records) - len(rated)} of {len(records)} runs have no rate.",
+    )

@@ -1,0 +1,185 @@
+"""Luo et al.: equality solving beyond its threshold (U03) and on rounded scores (U12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import Spec
+from whatleaks.papers.check import check
+from whatleaks.papers.claim import Judgement, Verdict
+from whatleaks.papers.comparison import above, below, ratio, told
+from whatleaks.papers.grouping import grouped, over_seeds, share_of, value
+from whatleaks.papers.luo_setup import (
+    CREDIT,
+    DRIVE,
+    FRESH,
+    SEEDS,
+    SETS,
+    SHARES,
+    SHORT,
+    along,
+    esa,
+)
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
+
+NAME = "equality-solving"
+
+
+def _u03_runs(profile: str) -> list[Spec]:
+    shares = {"fast": (0.3, 0.6), "standard": (0.2, 0.4, 0.6), "full": SHARES}[profile]
+    return [
+        spec
+        for dataset in SETS
+        for spec in esa(profile, dataset, share=shares, seed=range(SEEDS[profile]))
+    ]
+
+
+def _beyond(records: Sequence[Record]) -> list[Record]:
+    return [r for r in records if value(r, "unknown") > value(r, "classes") - 1]
+
+
+def _u03_plot(records: Sequence[Record]) -> Plot:
+    lines, guesses = [], []
+    for (dataset,), group in grouped(records, "dataset").items():
+        lines.append(along(group, "share", NAME, SHORT[dataset]))
+        for guess in ("uniform", "half"):
+            guesses.append(along(group, "share", guess, f"{guess}, {SHORT[dataset]}"))
+    return LinePlot(
+        "Equality solving against the share of columns",
+        "share of passive columns",
+        "mean squared error",
+        tuple(lines),
+        tuple(guesses),
+    )
+
+
+@check(
+    "U03",
+    rule=(
+        "Only shares beyond the threshold count: more passive columns than classes less one. Better means that the "
+        "geometric mean over seeds of the error over a guess's error has its whole 95 % interval below 1; grows, that the "
+        "error at the largest counted share over that at the smallest has it above 1. With one seed the number "
+        "itself decides. Holds if on credit and drive equality solving is better than the uniform and the Gaussian "
+        "guess at every counted share and its error grows on all four sets; fails if it is better at none of these "
+        "or grows on no set; else partly."
+    ),
+    sizes={
+        "fast": "30 and 60 % of the columns, 200 records, 1 seed, models trained for 300 steps",
+        "standard": "20, 40 and 60 % of the columns, 1,000 records, 3 seeds",
+        "full": "10 to 60 % of the columns, all records, 10 seeds",
+    },
+    runs=_u03_runs,
+    draw=_u03_plot,
+)
+def u03(records: Sequence[Record]) -> Judgement:
+    """Judge equality solving where it has fewer equations than unknowns."""
+    cells = grouped(_beyond(records), "dataset", "share")
+    better = {}
+    for (dataset, share), runs in cells.items():
+        if dataset in (CREDIT, DRIVE):
+            better[dataset, share] = all(
+                below(ratio(runs, NAME, runs, guess), 1.0) for guess in ("uniform", "gaussian")
+            )
+    growth = {}
+    for dataset in SETS:
+        shares = sorted(share for name, share in cells if name == dataset)
+        growth[dataset] = ratio(cells[dataset, shares[-1]], NAME, cells[dataset, shares[0]])
+    grows = [dataset for dataset, m in growth.items() if above(m, 1.0)]
+    verdict = (
+        Verdict.HOLDS
+        if all(better.values()) and len(grows) == len(growth)
+        else Verdict.PARTLY
+        if any(better.values()) and grows
+        else Verdict.FAILS
+    )
+    against = {
+        dataset: ratio(
+            [r for r in _beyond(records) if r.spec.dataset == dataset],
+            NAME,
+            [r for r in _beyond(records) if r.spec.dataset == dataset],
+            "half",
+        )
+        for dataset in SETS
+    }
+    half = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in against.items())
+    told_growth = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in growth.items())
+    return Judgement(
+        verdict,
+        f"better than both random guesses in {share_of(sum(better.values()), len(better), 'cells')} of credit and "
+        f"drive; error at the largest over the smallest share: {told_growth}",
+        note=f"Against the constant one half the error's ratio is: {half}. Above 1 means that beating random "
+        "numbers shows no leak.",
+    )
+
+
+def _u12_runs(profile: str) -> list[Spec]:
+    sets = SETS if profile == "full" else (CREDIT, DRIVE)
+    shares = SHARES if profile == "full" else (0.4,)
+    return [
+        spec
+        for dataset in sets
+        for spec in esa(
+            profile,
+            dataset,
+            share=shares,
+            seed=FRESH[profile],
+            defense=("", "rounding-1", "rounding-3"),
+        )
+    ]
+
+
+def _u12_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    for (dataset, defense), runs in grouped(_beyond(records), "dataset", "defense").items():
+        bars.append(Bar(f"{SHORT[dataset]}, {defense or 'exact'}", over_seeds(runs, NAME)))
+        if not defense:
+            bars += [
+                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True)
+                for g in ("uniform", "half")
+            ]
+    return BarPlot("Equality solving on rounded scores", "mean squared error", tuple(bars))
+
+
+@check(
+    "U12",
+    rule=(
+        "Only shares beyond the threshold count. On each set: rounding to 1 digit makes it worse if the geometric mean over "
+        "runs of the error over the uniform guess's has its whole interval above 1; 3 digits hardly matter if the "
+        "geometric mean of the error over that from exact scores is at most 1.1. Holds if both are so on every set; fails if "
+        "1 digit makes it worse on no set; else partly."
+    ),
+    sizes={
+        "fast": "credit and drive, 40 % of the columns, 200 records, 1 seed, 300 training steps",
+        "standard": "credit and drive, 40 % of the columns, 1,000 records, seeds 3 to 5",
+        "full": "all four sets, 10 to 60 % of the columns, all records, 10 seeds",
+    },
+    runs=_u12_runs,
+    draw=_u12_plot,
+)
+def u12(records: Sequence[Record]) -> Judgement:
+    """Judge rounding against equality solving."""
+    worse, kept, half = {}, {}, {}
+    for (dataset,), runs in grouped(_beyond(records), "dataset").items():
+        by = {defense: group for (defense,), group in grouped(runs, "defense").items()}
+        worse[dataset] = ratio(by["rounding-1"], NAME, by["rounding-1"], "uniform")
+        half[dataset] = ratio(by["rounding-1"], NAME, by["rounding-1"], "half")
+        kept[dataset] = ratio(by["rounding-3"], NAME, by[""])
+    bad = [above(m, 1.0) for m in worse.values()]
+    small = [m.value <= 1.1 for m in kept.values()]
+    verdict = (
+        Verdict.HOLDS
+        if all(bad) and all(small)
+        else Verdict.FAILS
+        if not any(bad)
+        else Verdict.PARTLY
+    )
+    one = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in worse.items())
+    three = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in kept.items())
+    return Judgement(
+        verdict,
+        f"with 1 digit the error over the uniform guess's: {one}; with 3 digits over that from exact scores: {three}",
+        note="Against one half, with 1 digit: "
+        + ", ".join(f"{SHORT[d]} {told(m)}" for d, m in half.items())
+        + ". A score cut to 0 is read as half of the smallest positive one in the release.",
+    )

@@ -1,0 +1,111 @@
+"""The results part of a paper's document: written from stored verdicts, so that it cannot drift.
+
+``python -m whatleaks.report.paper_document U docs/papers/luo.md`` replaces what stands between
+the two marks of the document and draws one SVG per claim beside it. A test compares them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from whatleaks.errors import StoreError, UsageError
+from whatleaks.papers.check import checks
+from whatleaks.papers.claim import Claim, Judgement, Verdict, claims
+from whatleaks.papers.ledger import Entry, read, results_home
+from whatleaks.report.claims_page import draw
+
+PROFILE = "standard"
+START, END = "<!-- results: start -->", "<!-- results: end -->"
+
+
+def results_part(entries: Sequence[Entry], folder: str) -> str:
+    """Return a table of verdicts and one section per claim, with figures from ``folder``."""
+    lines = ["| Claim | Verdict | Profile | Measured |", "|---|---|---|---|"]
+    for entry in entries:
+        told = entry.judgement
+        lines.append(
+            f"| {entry.claim.id} | {told.verdict.value} | {entry.profile or '-'} | {told.measured or told.note} |"
+        )
+    for entry in entries:
+        lines += ["", *_section(entry, folder)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(entry: Entry, folder: str) -> list[str]:
+    stated, told = entry.claim, entry.judgement
+    lines = [
+        f"### {stated.id}: {told.verdict.value} ({stated.where})",
+        "",
+        f"Claim: {stated.claim}.",
+    ]
+    if told.verdict == Verdict.NOT_RUN:
+        return [*lines, "", told.note or "Not run yet."]
+    lines += ["", f"Rule: {entry.rule}", "", f"Measured: {told.measured}."]
+    if told.value is not None and told.value.n > 1:
+        lines.append(f"Central number: {told.value}.")
+    if told.note:
+        lines += ["", told.note]
+    lines += [
+        "",
+        f"Sizes ({entry.profile}): {entry.sizes}; {len(entry.records)} runs. "
+        f"Again: `whatleaks claims run {stated.id} --profile {entry.profile}`",
+    ]
+    if _figure(entry):
+        lines += ["", f"![{stated.id}]({folder}/{stated.id}.svg)"]
+    return lines
+
+
+def _figure(entry: Entry) -> str:
+    check = checks().get(entry.claim.id)
+    plot = check.draw(entry.records) if check and check.draw and entry.records else None
+    return draw(plot) if plot is not None else ""
+
+
+def rewritten(document: str, part: str) -> str:
+    """Return the document with ``part`` between its marks."""
+    before, start, rest = document.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise UsageError(f"the document needs the two marks {START} and {END}")
+    return f"{before}{START}\n{part}{END}{after}"
+
+
+def own_entries(letter: str, home: Path) -> list[Entry]:
+    """Return a paper's claims with their committed verdicts: those of the standard profile."""
+    entries = []
+    for stated in claims().values():
+        check = checks().get(stated.id)
+        path = home / PROFILE / f"{stated.id}.json"
+        if stated.paper == letter:
+            ready = check is not None and path.exists()
+            entries.append(read(path, check) if check and ready else _waiting(stated))
+    return entries
+
+
+def _waiting(stated: Claim) -> Entry:
+    return Entry(stated, Judgement(Verdict.NOT_RUN, "", note="Not run yet."))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the results part and the figures of one paper."""
+    letter, name = arguments
+    path = Path(name)
+    entries = own_entries(letter, results_home())
+    folder = path.parent / path.stem
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry in entries:
+            figure = _figure(entry)
+            if figure:
+                (folder / f"{entry.claim.id}.svg").write_text(figure, "utf-8")
+        path.write_text(
+            rewritten(path.read_text("utf-8"), results_part(entries, path.stem)), "utf-8"
+        )
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,400 @@
+"""The judges of Luo et al.: constructed numbers give each verdict that the rules name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from whatleaks.errors import DataError, SpecError
+from whatleaks.experiments.outcome import Outcome
+from whatleaks.experiments.record import Record
+from whatleaks.experiments.spec import Spec
+from whatleaks.experiments.tasks import prepare
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.papers import comparison
+from whatleaks.papers.check import PROFILES, checks
+from whatleaks.papers.claim import Verdict
+from whatleaks.papers.luo_setup import BANK, DRIVE, GRN, NEWS
+from whatleaks.report.claims_page import draw
+
+HOLDS, PARTLY, FAILS = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
+Numbers = Callable[[Spec], Mapping[str, Any]]
+LUO = [name for name in checks() if name[0] == "U"]
+
+
+def records(claim: str, numbers: Numbers) -> list[Record]:
+    """Give every run of the standard profile numbers of our making, a little apart by seed."""
+    made = []
+    for spec in checks()[claim].runs("standard"):
+        spec = prepare(spec).spec
+        values = {}
+        for name, number in numbers(spec).items():
+            keep = isinstance(number, bool | int | list | str)
+            values[name] = number if keep else number * (1 + 0.001 * (spec.seed % 3))
+        made.append(
+            Record(f"{len(made):064d}", spec, {}, "ok", Outcome(values), "", {}, 0.0, 1, "")
+        )
+    return made
+
+
+def verdict(claim: str, numbers: Numbers) -> Verdict:
+    found = records(claim, numbers)
+    judged = checks()[claim].judge(found)
+    assert judged.measured
+    figure = checks()[claim].draw
+    assert figure is not None
+    plot = figure(found)
+    assert plot is not None
+    assert draw(plot).startswith("<svg")
+    return judged.verdict
+
+
+GUESSES = {"uniform": 0.2, "gaussian": 0.18, "half": 0.1}
+
+
+# U03: equality solving beyond its threshold ------------------------------------------------
+def solving(error: Callable[[Spec], float], unknown: int = 20) -> Numbers:
+    return lambda spec: {
+        "equality-solving": error(spec), "unknown": unknown, "classes": 2, **GUESSES
+    }  # fmt: skip
+
+
+def test_u03_holds_when_better_and_growing() -> None:
+    assert verdict("U03", solving(lambda s: 0.05 + 0.1 * s.share)) is HOLDS
+
+
+def test_u03_is_partly_when_one_set_does_not_grow() -> None:
+    assert (
+        verdict("U03", solving(lambda s: 0.05 + (0 if s.dataset == NEWS else 0.1) * s.share))
+        is PARTLY
+    )
+
+
+def test_u03_fails_when_no_better_than_random() -> None:
+    assert verdict("U03", solving(lambda s: 0.3 + s.share)) is FAILS
+    assert verdict("U03", solving(lambda s: 0.1 - 0.1 * s.share)) is FAILS  # grows nowhere
+
+
+def test_u03_does_not_count_shares_below_the_threshold() -> None:
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        exact = spec.dataset == DRIVE and spec.share == 0.2
+        error = 9.0 if exact else 0.05 + 0.1 * spec.share
+        return {"equality-solving": error, "unknown": 10 if exact else 20, "classes": 11, **GUESSES}
+
+    assert verdict("U03", numbers) is HOLDS
+
+
+# U05: the worked tree -----------------------------------------------------------------------
+def worked(**changed: Any) -> Numbers:
+    from whatleaks.papers.luo_trees import ALPHA, BETA
+
+    right = {
+        "beta": BETA, "alpha": ALPHA, "paths": 5, "paths by own columns": 2,
+        "paths by class too": 1, "leaf": 4, "deposit above": 5000, "deposit up to": 10000,
+    }  # fmt: skip
+    return lambda _: {**right, **changed}
+
+
+def test_u05_holds_only_for_the_printed_vectors_and_path() -> None:
+    assert verdict("U05", worked()) is HOLDS
+    assert verdict("U05", worked(beta=[1] * 15)) is FAILS
+    assert verdict("U05", worked(**{"paths by class too": 2})) is FAILS
+    assert verdict("U05", worked(leaf=8)) is FAILS
+
+
+# U06: path restriction ----------------------------------------------------------------------
+def branching(gain: float, fall: Callable[[Spec], float]) -> Numbers:
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        rate = 0.9 - fall(spec) * spec.share
+        return {
+            "path-restriction": rate, "path-restriction pooled": rate, "random-path": rate - gain,
+            "random-path pooled": rate - gain, "advantage": gain,
+        }  # fmt: skip
+
+    return numbers
+
+
+def test_u06_all_three_verdicts() -> None:
+    told = branching(0.1, lambda s: -0.1 if s.dataset == DRIVE else 0.5)
+    assert verdict("U06", told) is HOLDS
+    assert verdict("U06", branching(0.1, lambda _: 0.5)) is PARTLY  # falls on drive too
+    assert verdict("U06", branching(-0.1, lambda s: 0.0 if s.dataset == DRIVE else 0.5)) is FAILS
+
+
+def test_u06_leaves_out_runs_without_a_rate() -> None:
+    told = branching(0.1, lambda s: -0.1 if s.dataset == DRIVE else 0.5)
+
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        return {"unknown": 2} if spec.seed == 4 else told(spec)
+
+    assert verdict("U06", numbers) is HOLDS
+
+
+# U07: three models --------------------------------------------------------------------------
+def three(lr: float, rf: float, nn: float) -> Numbers:
+    by = {"score-attack": lr, "forest-attack": rf, "feature-inference": nn}
+    return lambda spec: {GRN: by[spec.task], **GUESSES}
+
+
+def test_u07_all_three_verdicts() -> None:
+    assert verdict("U07", three(0.12, 0.12, 0.09)) is HOLDS
+    assert verdict("U07", three(0.09, 0.12, 0.12)) is PARTLY  # NN does not leak most
+    assert verdict("U07", three(0.3, 0.3, 0.09)) is FAILS  # beats random on one model of three
+
+
+def test_u07_says_where_only_random_numbers_are_beaten() -> None:
+    note = checks()["U07"].judge(records("U07", three(0.12, 0.12, 0.09))).note
+    assert "one half in 4 of 12 cells" in note
+    assert "not than one half: " in note
+
+
+# U08: the ablation --------------------------------------------------------------------------
+def ablation(full: float, own: float, noise: float, penalty: float, generator: float) -> Numbers:
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        off = {
+            "use_own": ("no-own", own),
+            "use_noise": ("no-noise", noise),
+            "use_variance_penalty": ("no-variance-penalty", penalty),
+            "use_generator": ("no-generator", generator),
+        }
+        for key, (name, error) in off.items():
+            if key in spec.attack_options:
+                return {f"{GRN}-{name}": error, **GUESSES}
+        return {GRN: full, **GUESSES}
+
+    return numbers
+
+
+def test_u08_all_three_verdicts() -> None:
+    assert verdict("U08", ablation(0.12, 0.17, 0.15, 0.15, 0.28)) is HOLDS
+    assert verdict("U08", ablation(0.12, 0.17, 0.11, 0.15, 0.28)) is PARTLY
+    assert verdict("U08", ablation(0.12, 0.11, 0.11, 0.11, 0.15)) is FAILS
+
+
+# U09: branches in the forest ----------------------------------------------------------------
+def forest(rate: float, tenth: float, chance: float = 0.5) -> Numbers:
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        guesses = {f"{name} branches": chance for name in GUESSES}
+        return {f"{GRN} branches": tenth if spec.share == 0.1 else rate, **guesses}
+
+    return numbers
+
+
+def test_u09_all_three_verdicts() -> None:
+    assert verdict("U09", forest(0.7, 0.85)) is HOLDS
+    assert verdict("U09", forest(0.7, 0.75)) is PARTLY
+    assert verdict("U09", forest(0.4, 0.45)) is FAILS
+
+
+# U10: the number of predictions -------------------------------------------------------------
+def predictions(gain: Callable[[Spec], float]) -> Numbers:
+    return lambda spec: {
+        f"{name} at {part:g}": number - (gain(spec) * part if name == GRN else 0)
+        for part in (0.1, 0.3, 0.5)
+        for name, number in {GRN: 0.15, "half": 0.1}.items()
+    }
+
+
+def test_u10_all_three_verdicts() -> None:
+    assert verdict("U10", predictions(lambda _: 0.1)) is HOLDS
+    assert verdict("U10", predictions(lambda s: 0.1 if s.dataset == BANK else -0.1)) is PARTLY
+    assert verdict("U10", predictions(lambda _: -0.1)) is FAILS
+
+
+# U11: correlations --------------------------------------------------------------------------
+def correlated(own: float, scores: float) -> Numbers:
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        rng = np.random.default_rng(spec.seed)
+        errors = rng.uniform(0.0, 0.2, 8)
+        return {
+            f"{GRN} by column": errors.tolist(),
+            "own correlation by column": (0.5 + own * errors).tolist(),
+            "score correlation by column": (0.5 + scores * errors).tolist(),
+            "variance by column": [0.1] * 8,
+        }
+
+    return numbers
+
+
+def test_u11_all_three_verdicts() -> None:
+    assert verdict("U11", correlated(-1.0, -1.0)) is HOLDS
+    assert verdict("U11", correlated(-1.0, 1.0)) is PARTLY
+    assert verdict("U11", correlated(1.0, 1.0)) is FAILS
+
+
+def test_the_rank_correlation_matches_scipy_and_its_interval_covers_zero_for_noise() -> None:
+    from scipy.stats import spearmanr
+
+    from whatleaks.papers.luo_conditions import spearman
+
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(400):
+        x, y = rng.normal(size=(2, 30))
+        measured = spearman(x.tolist(), y.tolist())
+        assert measured.value == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
+        covered += measured.low <= 0.0 <= measured.high
+    assert 0.91 <= covered / 400 <= 0.99  # 95 % of 400, three standard errors and a little
+
+
+# U12 and U13: rounding ----------------------------------------------------------------------
+def rounded(name: str, exact: float, one: float, three_digits: float) -> Numbers:
+    by = {"": exact, "rounding-1": one, "rounding-3": three_digits}
+    return lambda spec: {name: by[spec.defense], "unknown": 20, "classes": 2, **GUESSES}
+
+
+def test_u12_all_three_verdicts() -> None:
+    name = "equality-solving"
+    assert verdict("U12", rounded(name, 0.1, 0.4, 0.1)) is HOLDS
+    assert verdict("U12", rounded(name, 0.1, 0.4, 0.15)) is PARTLY
+    assert verdict("U12", rounded(name, 0.1, 0.15, 0.1)) is FAILS
+
+
+def test_u13_all_three_verdicts() -> None:
+    def numbers(on_bank: float, on_drive: float) -> Numbers:
+        return lambda s: {
+            GRN: 0.1 * ((on_bank if s.dataset == BANK else on_drive) if s.defense else 1), **GUESSES
+        }  # fmt: skip
+
+    assert verdict("U13", numbers(1.02, 0.97)) is HOLDS
+    assert verdict("U13", numbers(1.02, 1.5)) is PARTLY
+    assert verdict("U13", numbers(0.6, 1.5)) is FAILS
+
+
+# U14: dropout -------------------------------------------------------------------------------
+def test_u14_all_three_verdicts() -> None:
+    def numbers(times: float) -> Numbers:
+        return lambda s: {
+            GRN: 0.1 * (times if s.model_options.get("dropout") else 1), "accuracy": 0.9, **GUESSES
+        }  # fmt: skip
+
+    assert verdict("U14", numbers(1.1)) is HOLDS
+    assert verdict("U14", numbers(1.6)) is PARTLY  # raised, but not a little
+    assert verdict("U14", numbers(0.9)) is FAILS
+
+
+# U15: the check before ----------------------------------------------------------------------
+def checked(after: float, solvable: bool, esa: float) -> Numbers:
+    return lambda _: {
+        GRN: 0.1, f"{GRN} after": after, f"{GRN}, kept columns": after, "half after": 0.1,
+        "solvable": solvable, "solvable after": solvable, "equality-solving": esa,
+        "equality-solving after": esa, **GUESSES,
+    }  # fmt: skip
+
+
+def test_u15_all_three_verdicts() -> None:
+    assert verdict("U15", checked(0.13, True, 0.0)) is HOLDS
+    assert verdict("U15", checked(0.09, True, 0.0)) is PARTLY
+    assert verdict("U15", checked(0.13, True, 0.2)) is PARTLY  # flagged, and not exact
+    assert verdict("U15", checked(0.09, False, 0.0)) is FAILS  # exact, and not flagged
+
+
+# U16: the gate ------------------------------------------------------------------------------
+def gated(withheld: float, simulated: float, other: float) -> Numbers:
+    names = ("equality-solving", "equality-solving-clipped", "half-star")
+    return lambda _: {
+        "withheld": withheld,
+        **dict.fromkeys(names, 0.1),
+        **{f"{name} before below": 0.3 for name in names},
+        "equality-solving below": simulated,
+        "equality-solving-clipped below": other,
+        "half-star below": 0.0,
+    }
+
+
+def test_u16_all_three_verdicts() -> None:
+    assert verdict("U16", gated(0.3, 0.0, 0.0)) is HOLDS
+    assert verdict("U16", gated(0.3, 0.0, 0.05)) is PARTLY
+    assert verdict("U16", gated(0.3, 0.01, 0.0)) is FAILS
+    assert verdict("U16", gated(0.0, 0.0, 0.0)) is FAILS  # it never acted
+
+
+# What all share -----------------------------------------------------------------------------
+def test_every_claim_of_the_paper_has_a_check_with_a_figure() -> None:
+    assert [f"U{i:02d}" for i in range(1, 17)] == LUO
+    assert all(checks()[name].draw is not None for name in LUO)
+
+
+@pytest.mark.parametrize("name", LUO)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_run_is_declared_twice(name: str, profile: str) -> None:
+    runs = checks()[name].runs(profile)
+    assert len(set(runs)) == len(runs) > 0
+
+
+def test_one_pair_has_no_interval_and_several_do() -> None:
+    single = comparison.averaged([0.9], "ratio")
+    assert comparison.below(single, 1.0)
+    wide = comparison.averaged([0.5, 1.4, 0.8], "ratio")
+    assert wide.value < 1.0
+    assert not comparison.below(wide, 1.0)
+    assert not comparison.above(wide, 1.0)
+    assert comparison.told(Measurement(0.5, 0.4, 0.6, 3, "ratio", "seeds")) == "0.50 [0.40, 0.60]"
+
+
+def test_a_ratio_is_the_geometric_mean_and_its_inverse_agrees() -> None:
+    def numbers(spec: Spec) -> Mapping[str, Any]:
+        return {GRN: (0.1, 0.2, 0.8)[spec.seed % 3] / (1 + 0.001 * (spec.seed % 3)), "half": 1}
+
+    runs = [r for r in records("U13", numbers) if r.spec.dataset == BANK and not r.spec.defense]
+    found = comparison.ratio(runs, GRN, runs, "half")
+    back = comparison.ratio(runs, "half", runs, GRN)
+    assert found.value == pytest.approx((0.1 * 0.2 * 0.8) ** (1 / 3), rel=1e-12)
+    assert found.low > 0.0
+    assert found.low == pytest.approx(1 / back.high, rel=1e-12)
+    logs = np.log([0.1, 0.2, 0.8])
+    half = 4.302652729749462 * logs.std(ddof=1) / np.sqrt(3)  # Student's t, 2 degrees of freedom
+    assert found.high == pytest.approx(np.exp(logs.mean() + half), rel=1e-9)
+
+
+def test_runs_that_cannot_be_paired_are_refused() -> None:
+    found = records("U08", ablation(0.1, 0.1, 0.1, 0.1, 0.1))
+    with pytest.raises(ValueError, match="several runs"):
+        comparison.paired(found, found)
+
+
+def test_generated_sets_are_the_same_twice_and_have_the_papers_shape() -> None:
+    from whatleaks.data.generated import GENERATED, generated
+
+    for name, (rows, columns, classes) in GENERATED.items():
+        table = generated(name)
+        assert table.shape == (rows, columns + 1)
+        assert table["class"].nunique() == classes
+        assert table.equals(generated(name))
+    with pytest.raises(DataError, match="synthetic-1"):
+        generated("synthetic-11")
+
+
+def test_specs_that_cannot_run_are_refused() -> None:
+    base = {"dataset": "synthetic-1", "model": "lr", "attack": GRN, "share": 0.4}
+    from whatleaks.experiments.spec import from_dict
+
+    def refused(match: str, **changed: Any) -> None:
+        with pytest.raises(SpecError, match=match):
+            prepare(from_dict({"task": "feature-inference", **base, **changed}))
+
+    refused("trains lr or joint-network", model="forest")
+    refused("does not work on model", attack="equality-solving", model="joint-network")
+    refused("more than the 0.2", options={"predictions": "0.5"})
+    refused("dropout is for", model_options={"dropout": 0.5})
+    refused("give share", share=0.0)
+    refused("between 0 and 1", task="collaboration-check", options={"threshold": 1.5})
+    refused("above 0", task="gated-release", options={"threshold": 0.0})
+
+
+def test_the_document_says_what_the_committed_results_say() -> None:
+    from whatleaks.report.paper_document import own_entries, results_part, rewritten
+
+    root = Path(__file__).resolve().parents[2]
+    path = root / "docs" / "papers" / "luo.md"
+    entries = own_entries("U", root / "results")
+    text = path.read_text("utf-8")
+    assert rewritten(text, results_part(entries, "luo")) == text
+    for entry in entries:
+        if entry.records:
+            figure = path.parent / "luo" / f"{entry.claim.id}.svg"
+            assert figure.stat().st_size < 60_000
