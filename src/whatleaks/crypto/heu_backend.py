@@ -148,22 +148,23 @@ class HeuCiphers:
 
 @functools.cache
 def _start_threads() -> None:
-    """Make the library start its threads now, with what it prints about them on stderr.
+    """Make the library start its threads now and drop the line that it prints about them.
 
-    It writes a line to the standard output at its first vector, and has no setting for it.
+    It writes to the standard output at its first vector, and has no setting for it.
     """
     from heu import numpy as heu_numpy
 
     kit = heu_numpy.setup("mock", 256)
     ones = kit.array(np.full((64, 1), 1, dtype=object), kit.bigint_encoder())
     sys.stdout.flush()
-    kept = os.dup(1)
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(2, 1)
+        os.dup2(nowhere, 1)
         kit.encryptor().encrypt(ones)
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+        os.close(nowhere)
 
 
 def generate(scheme: str, bits: int) -> tuple[HeuCiphers, Callable[[Any], BigInts]]:
