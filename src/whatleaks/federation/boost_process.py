@@ -112,12 +112,14 @@ class BoostProcess(PartyProcess):
     ) -> None:
         name = self.config.name
         number = 1 + self.plan.passives.index(name)
+        # Another stream after every resumption: a shuffle used twice could be recognised.
+        shuffle = f"{name}/shuffle" + (f"/{first}" if first else "")
         party = PassiveParty(
             name,
             self.table.x,
             self._settings,
             self.streams.rng(f"columns/{number}"),
-            self.streams.rng(f"{name}/shuffle"),
+            self.streams.rng(shuffle),
             self.public(peers),
             node,
         )
