@@ -70,6 +70,14 @@ def above(measured: Measurement, border: float) -> bool:
     return measured.low > border
 
 
+def run_by_run(records: Sequence[Record], name: str, others: Sequence[str]) -> str:
+    """Count the single runs in which a number is below others of the same run: for notes, no verdict."""
+    counts = ", ".join(
+        f"{other} {sum(value(r, name) < value(r, other) for r in records)}" for other in others
+    )
+    return f"Single runs below, of {len(records)}: {counts}."
+
+
 def all_some_none(shown: Sequence[bool]) -> Verdict:
     """Holds if all statements are shown, fails if none is, partly in between."""
     return Verdict.HOLDS if all(shown) else Verdict.PARTLY if any(shown) else Verdict.FAILS

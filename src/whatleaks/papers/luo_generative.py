@@ -8,8 +8,8 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.comparison import above, below, difference, ratio, told
-from whatleaks.papers.grouping import grouped, has, over_seeds, share_of
+from whatleaks.papers.comparison import above, below, difference, ratio, run_by_run, told
+from whatleaks.papers.grouping import grouped, has, over_seeds, share_of, value
 from whatleaks.papers.luo_setup import (
     BANK,
     DRIVE,
@@ -126,6 +126,8 @@ def u07(records: Sequence[Record]) -> Judgement:
     lost = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in cells if (d, t, _) not in both]
     only = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in both if (d, t, _) not in beats["half"]]
     note = f"It beats one half in {share_of(len(beats['half']), len(cells), 'cells')}."
+    for model, runs in by.items():
+        note += f" {model}: {run_by_run(runs, GRN, ('uniform', 'gaussian', 'half'))}"
     if only:
         note += f" Better than random numbers but not than one half: {', '.join(only)}."
     if lost:
@@ -296,5 +298,10 @@ def u09(records: Sequence[Record]) -> Judgement:
         verdict,
         f"above both random guesses in {share_of(len(both), len(cells), 'cells')}; rate at 10 %: {words}",
         note=f"Above one half's branches in {share_of(len(beats['half']), len(cells), 'cells')}. "
-        f"{len(records) - len(rated)} of {len(records)} runs have no rate.",
+        f"{len(records) - len(rated)} of {len(records)} runs have no rate. Single runs above, of {len(rated)}: "
+        + ", ".join(
+            f"{g} {sum(value(r, BRANCHES) > value(r, f'{g} branches') for r in rated)}"
+            for g in ("uniform", "gaussian", "half")
+        )
+        + ".",
     )

@@ -8,7 +8,7 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.comparison import above, below, ratio, told
+from whatleaks.papers.comparison import above, below, ratio, run_by_run, told
 from whatleaks.papers.grouping import grouped, over_seeds, share_of, value
 from whatleaks.papers.luo_setup import (
     CREDIT,
@@ -109,7 +109,12 @@ def u03(records: Sequence[Record]) -> Judgement:
         f"better than both random guesses in {share_of(sum(better.values()), len(better), 'cells')} of credit and "
         f"drive; error at the largest over the smallest share: {told_growth}",
         note=f"Against the constant one half the error's ratio is: {half}. Above 1 means that beating random "
-        "numbers shows no leak.",
+        "numbers shows no leak. On credit and drive: "
+        + run_by_run(
+            [r for r in _beyond(records) if r.spec.dataset in (CREDIT, DRIVE)],
+            NAME,
+            ("uniform", "gaussian", "half"),
+        ),
     )
 
 
