@@ -18,7 +18,7 @@ from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers import comparison
 from whatleaks.papers.check import PROFILES, checks
 from whatleaks.papers.claim import Verdict
-from whatleaks.papers.luo_setup import BANK, DRIVE, GRN, NEWS
+from whatleaks.papers.luo_setup import BANK, CREDIT, DRIVE, GRN, NEWS
 from whatleaks.report.claims_page import draw
 
 HOLDS, PARTLY, FAILS = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
@@ -201,7 +201,10 @@ def predictions(gain: Callable[[Spec], float]) -> Numbers:
 
 def test_u10_all_three_verdicts() -> None:
     assert verdict("U10", predictions(lambda _: 0.1)) is HOLDS
-    assert verdict("U10", predictions(lambda s: 0.1 if s.dataset == BANK else -0.1)) is PARTLY
+    assert (
+        verdict("U10", predictions(lambda s: 0.1 if s.dataset in (BANK, CREDIT) else -0.1))
+        is PARTLY
+    )
     assert verdict("U10", predictions(lambda _: -0.1)) is FAILS
 
 

@@ -78,9 +78,22 @@ def run_by_run(records: Sequence[Record], name: str, others: Sequence[str]) -> s
     return f"Single runs below, of {len(records)}: {counts}."
 
 
-def all_some_none(shown: Sequence[bool]) -> Verdict:
-    """Holds if all statements are shown, fails if none is, partly in between."""
-    return Verdict.HOLDS if all(shown) else Verdict.PARTLY if any(shown) else Verdict.FAILS
+OPEN_IS_NOT_FAILED = (
+    " Fails only if the numbers, intervals aside, lean that way in fewer than half of these: what a few seeds "
+    "leave open is no failure. Else partly."
+)
+
+
+def weighed(shown: Sequence[bool], leaning: Sequence[bool]) -> Verdict:
+    """Holds if all statements are shown, fails if fewer than half even lean that way, else partly."""
+    if all(shown):
+        return Verdict.HOLDS
+    return Verdict.FAILS if sum(leaning) < len(leaning) / 2 else Verdict.PARTLY
+
+
+def weighed_words(shown: Sequence[bool], leaning: Sequence[bool]) -> str:
+    """Say how many statements are shown and how many only lean that way."""
+    return f"Shown beyond chance: {sum(shown)} of {len(shown)} statements; leaning that way: {sum(leaning)}."
 
 
 def told(measured: Measurement, digits: int = 2) -> str:

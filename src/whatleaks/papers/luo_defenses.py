@@ -9,7 +9,7 @@ from whatleaks.experiments.spec import Spec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.comparison import above, all_some_none, averaged, ratio, told
+from whatleaks.papers.comparison import above, averaged, ratio, told, weighed
 from whatleaks.papers.grouping import grouped, has, over_seeds, share_of, value
 from whatleaks.papers.luo_generative import network
 from whatleaks.papers.luo_setup import (
@@ -55,7 +55,7 @@ def _u13_plot(records: Sequence[Record]) -> Plot:
     "U13",
     rule=(
         "Insensitive means that the geometric mean over runs of the error from rounded scores over that from exact ones lies "
-        "between 0.9 and 1.1. Holds if so for every set and number of digits, fails if for none, else partly."
+        "between 0.9 and 1.1. Holds if so for every set and number of digits, fails if for fewer than half, else partly."
     ),
     sizes={
         "fast": "bank and drive, 40 % of the columns, 1 digit, 200 records, 1 seed, brief training",
@@ -74,8 +74,9 @@ def u13(records: Sequence[Record]) -> Judgement:
         for defense in sorted(set(by) - {""}):
             found[dataset, defense] = ratio(by[defense], GRN, by[""])
     words = ", ".join(f"{SHORT[d]} {defense} {told(m)}" for (d, defense), m in found.items())
+    same = [0.9 <= m.value <= 1.1 for m in found.values()]
     return Judgement(
-        all_some_none([0.9 <= m.value <= 1.1 for m in found.values()]),
+        weighed(same, same),
         f"error over that from exact scores: {words}",
         note="From exact scores the error over one half's is "
         + ", ".join(f"{SHORT[d]} {told(m)}" for d, m in half.items())

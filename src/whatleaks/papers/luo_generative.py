@@ -8,7 +8,17 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.comparison import above, below, difference, ratio, run_by_run, told
+from whatleaks.papers.comparison import (
+    OPEN_IS_NOT_FAILED,
+    above,
+    below,
+    difference,
+    ratio,
+    run_by_run,
+    told,
+    weighed,
+    weighed_words,
+)
 from whatleaks.papers.grouping import grouped, has, over_seeds, share_of, value
 from whatleaks.papers.luo_setup import (
     BANK,
@@ -94,8 +104,7 @@ def _u07_plot(records: Sequence[Record]) -> Plot:
         "In a cell (set, model, share) the attack beats a guess if the geometric mean over seeds of its error over the guess's "
         "has its whole interval below 1 (one seed: the number). NN leaks most if, paired by set, share and seed, "
         "NN's error over LR's and over RF's both have their intervals below 1. Holds if the attack beats the uniform "
-        "and the Gaussian guess in every cell and NN leaks most; fails if it beats both in fewer than half of the "
-        "cells; else partly."
+        "and the Gaussian guess in every cell and NN leaks most." + OPEN_IS_NOT_FAILED
     ),
     sizes={
         "fast": "bank and drive, 40 % of the columns, 200 records, 1 seed, brief training",
@@ -116,16 +125,17 @@ def u07(records: Sequence[Record]) -> Judgement:
     by = {MODELS[task]: runs for (task,), runs in grouped(records, "task").items()}
     over = {model: ratio(by["NN"], GRN, by[model]) for model in ("LR", "RF")}
     most = all(below(m, 1.0) for m in over.values())
-    verdict = (
-        Verdict.FAILS
-        if len(both) < len(cells) / 2
-        else Verdict.HOLDS
-        if len(both) == len(cells) and most
-        else Verdict.PARTLY
-    )
+    lower = [
+        all(ratio(runs, GRN, runs, guess).value < 1.0 for guess in ("uniform", "gaussian"))
+        for runs in cells.values()
+    ]
+    verdict = weighed([key in both for key in cells], lower)
+    if verdict is Verdict.HOLDS and not most:
+        verdict = Verdict.PARTLY
     lost = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in cells if (d, t, _) not in both]
     only = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in both if (d, t, _) not in beats["half"]]
-    note = f"It beats one half in {share_of(len(beats['half']), len(cells), 'cells')}."
+    note = weighed_words([key in both for key in cells], lower)
+    note += f" It beats one half in {share_of(len(beats['half']), len(cells), 'cells')}."
     for model, runs in by.items():
         note += f" {model}: {run_by_run(runs, GRN, ('uniform', 'gaussian', 'half'))}"
     if only:
@@ -193,7 +203,7 @@ def _u08_plot(records: Sequence[Record]) -> Plot:
         "Five statements, each shown if the geometric mean over seeds of the ratio has its whole interval on the stated side of "
         "1 (one seed: the number): leaving out the own columns, the noise, the penalty each raises the error over the "
         "full attack's; without the generator the error exceeds the uniform guess's; the full attack's is below the "
-        "uniform guess's. Holds if all five are shown, fails if none or only the last is, else partly."
+        "uniform guess's. Holds if all five are shown. Of the first four:" + OPEN_IS_NOT_FAILED
     ),
     sizes={
         "fast": "200 records, 1 seed, brief training",
@@ -214,13 +224,9 @@ def u08(records: Sequence[Record]) -> Judgement:
     naive = ratio(found["no generator"][0], found["no generator"][1], full, "uniform")
     whole = ratio(full, GRN, full, "uniform")
     parts = [above(m, 1.0) for m in (*raised.values(), naive)]
-    verdict = (
-        Verdict.FAILS
-        if not any(parts)
-        else Verdict.HOLDS
-        if all(parts) and below(whole, 1.0)
-        else Verdict.PARTLY
-    )
+    verdict = weighed(parts, [m.value > 1.0 for m in (*raised.values(), naive)])
+    if verdict is Verdict.HOLDS and not below(whole, 1.0):
+        verdict = Verdict.PARTLY
     errors = ", ".join(
         f"{case} {over_seeds(runs, name).value:.3f}" for case, (runs, name) in found.items()
     )
@@ -260,8 +266,8 @@ def _u09_plot(records: Sequence[Record]) -> Plot:
     rule=(
         "In a cell (set, share) the attack beats a guess if the mean over seeds of its branching rate less the "
         "guess's has its whole interval above 0 (one seed: the number). Holds if it beats the uniform and the "
-        "Gaussian guess in every cell and its mean rate exceeds 0.8 on bank and on drive at 10 %; fails if it beats "
-        "both in fewer than half of the cells; else partly."
+        "Gaussian guess in every cell and its mean rate exceeds 0.8 on bank and on drive at 10 %."
+        + OPEN_IS_NOT_FAILED
     ),
     sizes={
         "fast": "bank and drive, 10 and 40 % of the columns, 3,000 rows, 200 records, 1 seed, brief training",
@@ -286,18 +292,21 @@ def u09(records: Sequence[Record]) -> Judgement:
     both = beats["uniform"] & beats["gaussian"]
     tenth = {d: over_seeds(cells[d, 0.1], BRANCHES) for d in (BANK, DRIVE) if (d, 0.1) in cells}
     high = len(tenth) == 2 and all(m.value > 0.8 for m in tenth.values())
-    verdict = (
-        Verdict.FAILS
-        if len(both) < len(cells) / 2
-        else Verdict.HOLDS
-        if len(both) == len(cells) and high
-        else Verdict.PARTLY
-    )
+    higher = [
+        all(
+            difference(runs, BRANCHES, runs, f"{guess} branches").value > 0.0
+            for guess in ("uniform", "gaussian")
+        )
+        for runs in cells.values()
+    ]
+    verdict = weighed([key in both for key in cells], higher)
+    if verdict is Verdict.HOLDS and not high:
+        verdict = Verdict.PARTLY
     words = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in tenth.items())
     return Judgement(
         verdict,
         f"above both random guesses in {share_of(len(both), len(cells), 'cells')}; rate at 10 %: {words}",
-        note=f"Above one half's branches in {share_of(len(beats['half']), len(cells), 'cells')}. "
+        note=f"{weighed_words([key in both for key in cells], higher)} Above one half's branches in {share_of(len(beats['half']), len(cells), 'cells')}. "
         f"{len(records) - len(rated)} of {len(records)} runs have no rate. Single runs above, of {len(rated)}: "
         + ", ".join(
             f"{g} {sum(value(r, BRANCHES) > value(r, f'{g} branches') for r in rated)}"

@@ -8,7 +8,15 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.comparison import above, below, ratio, run_by_run, told
+from whatleaks.papers.comparison import (
+    OPEN_IS_NOT_FAILED,
+    above,
+    below,
+    ratio,
+    run_by_run,
+    told,
+    weighed,
+)
 from whatleaks.papers.grouping import grouped, over_seeds, share_of, value
 from whatleaks.papers.luo_setup import (
     CREDIT,
@@ -61,8 +69,7 @@ def _u03_plot(records: Sequence[Record]) -> Plot:
         "geometric mean over seeds of the error over a guess's error has its whole 95 % interval below 1; grows, that the "
         "error at the largest counted share over that at the smallest has it above 1. With one seed the number "
         "itself decides. Holds if on credit and drive equality solving is better than the uniform and the Gaussian "
-        "guess at every counted share and its error grows on all four sets; fails if it is better at none of these "
-        "or grows on no set; else partly."
+        "guess at every counted share and its error grows on all four sets." + OPEN_IS_NOT_FAILED
     ),
     sizes={
         "fast": "30 and 60 % of the columns, 200 records, 1 seed, models trained for 300 steps",
@@ -85,13 +92,20 @@ def u03(records: Sequence[Record]) -> Judgement:
     for dataset in SETS:
         shares = sorted(share for name, share in cells if name == dataset)
         growth[dataset] = ratio(cells[dataset, shares[-1]], NAME, cells[dataset, shares[0]])
-    grows = [dataset for dataset, m in growth.items() if above(m, 1.0)]
+    lower = [
+        all(ratio(runs, NAME, runs, guess).value < 1.0 for guess in ("uniform", "gaussian"))
+        for (dataset, _), runs in cells.items()
+        if dataset in (CREDIT, DRIVE)
+    ]
+    grows = [above(m, 1.0) for m in growth.values()]
+    larger = [m.value > 1.0 for m in growth.values()]
+    verdicts = (weighed(list(better.values()), lower), weighed(grows, larger))
     verdict = (
-        Verdict.HOLDS
-        if all(better.values()) and len(grows) == len(growth)
+        Verdict.FAILS
+        if Verdict.FAILS in verdicts
+        else Verdict.HOLDS
+        if set(verdicts) == {Verdict.HOLDS}
         else Verdict.PARTLY
-        if any(better.values()) and grows
-        else Verdict.FAILS
     )
     against = {
         dataset: ratio(
@@ -151,8 +165,8 @@ def _u12_plot(records: Sequence[Record]) -> Plot:
     rule=(
         "Only shares beyond the threshold count. On each set: rounding to 1 digit makes it worse if the geometric mean over "
         "runs of the error over the uniform guess's has its whole interval above 1; 3 digits hardly matter if the "
-        "geometric mean of the error over that from exact scores is at most 1.1. Holds if both are so on every set; fails if "
-        "1 digit makes it worse on no set; else partly."
+        "geometric mean of the error over that from exact scores is at most 1.1. Holds if both are so on every set."
+        + OPEN_IS_NOT_FAILED
     ),
     sizes={
         "fast": "credit and drive, 40 % of the columns, 200 records, 1 seed, 300 training steps",
@@ -172,13 +186,9 @@ def u12(records: Sequence[Record]) -> Judgement:
         kept[dataset] = ratio(by["rounding-3"], NAME, by[""])
     bad = [above(m, 1.0) for m in worse.values()]
     small = [m.value <= 1.1 for m in kept.values()]
-    verdict = (
-        Verdict.HOLDS
-        if all(bad) and all(small)
-        else Verdict.FAILS
-        if not any(bad)
-        else Verdict.PARTLY
-    )
+    verdict = weighed([*bad, *small], [*(m.value > 1.0 for m in worse.values()), *small])
+    if not any(m.value > 1.0 for m in worse.values()):
+        verdict = Verdict.FAILS  # its first half, which the claim is about, has nothing for it
     one = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in worse.items())
     three = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in kept.items())
     return Judgement(
