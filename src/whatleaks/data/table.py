@@ -41,7 +41,9 @@ def read_table(path: Path | str) -> pd.DataFrame:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        raise TableError(f"there is no file {path}.") from None
+        raise TableError(
+            f"there is no file {path}: check the path, or name a data set (`whatleaks datasets`)."
+        ) from None
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}.") from None
     if raw[:2] == b"\x1f\x8b":
