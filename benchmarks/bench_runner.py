@@ -22,6 +22,8 @@ from whatleaks.experiments.spec import Spec
 from whatleaks.experiments.store import Store
 from whatleaks.experiments.tasks import prepare
 
+RUNS = 1200  # enough that starting the workers (about half a second) does not count
+
 
 class Stopwatch(Silent):
     """Notes when each run was over."""
@@ -56,8 +58,8 @@ def overhead(executor: Executor, folder: Path, count: int = 300) -> float:
 
 def speedup(folder: Path) -> float:
     """Wall time of one worker over that of two, start of the workers included."""
-    one, _ = timed(specs(400, 1000), choose("local", 1), folder)
-    two, _ = timed(specs(400, 1000), choose("local", 2), folder)
+    one, _ = timed(specs(RUNS, 1000), choose("local", 1), folder)
+    two, _ = timed(specs(RUNS, 1000), choose("local", 2), folder)
     return one.seconds / two.seconds
 
 
@@ -70,7 +72,7 @@ def control() -> float:
     """The same work in bare processes, no runner: what the machine can give at this moment."""
     context = get_context("spawn")
     seconds = []
-    for parts in ([range(400)], [range(200), range(200, 400)]):
+    for parts in ([range(RUNS)], [range(RUNS // 2), range(RUNS // 2, RUNS)]):
         start = time.perf_counter()
         processes = [context.Process(target=_bare, args=(part,)) for part in parts]
         for process in processes:
@@ -107,7 +109,7 @@ def main() -> None:
         print(f"1,000 stored runs: {warm(folder):.3f} s (limit 1)")
         for _ in range(3):
             print(
-                f"two workers against one, 400 CPU-bound runs: {speedup(folder):.2f} times "
+                f"two workers against one, {RUNS} CPU-bound runs: {speedup(folder):.2f} times "
                 f"(goal 1.7); two bare processes just after: {control():.2f} times"
             )
 
