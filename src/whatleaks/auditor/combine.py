@@ -93,7 +93,7 @@ def combine_guess(
     by_column = tuple(
         ColumnFinding(
             column,
-            mean_over_records(squared[:, j], ERROR_UNIT, rng),
+            clipped(mean_over_records(squared[:, j], ERROR_UNIT, rng), 0.0, np.inf),
             widened(
                 followed(together[:, j], moved[:, j], deviations[:, j]),
                 [
@@ -110,7 +110,7 @@ def combine_guess(
         title=title,
         role=first.role,
         paper=paper,
-        error=mean_over_records(squared.mean(axis=1), ERROR_UNIT, rng),
+        error=clipped(mean_over_records(squared.mean(axis=1), ERROR_UNIT, rng), 0.0, np.inf),
         leakage=mean_of([found.leakage for found in by_column]),
         recovered=mean_of([found.recovered for found in by_column]),
         columns=by_column,

@@ -62,7 +62,9 @@ def _fit_predict(x: Floats, y: Floats, new: Floats, rng: np.random.Generator) ->
     values = np.empty((len(new), y.shape[1]))
     for k in np.unique(best):
         values[:, best == k] = _candidate(int(k), x, y, np.arange(len(x)), seed)(new)[:, best == k]
-    return values
+    # A linear map can run off to anywhere on a record unlike all others; nobody would believe that.
+    low, high = y.min(axis=0), y.max(axis=0)
+    return np.clip(values, low - (high - low), high + (high - low))
 
 
 def _candidate(kind: int, x: Floats, y: Floats, rows: Ints, seed: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec, from_dict, replace_fields
-from whatleaks.metrics.intervals import mean_over_seeds
+from whatleaks.metrics.intervals import mean_over_seeds, wilson
 from whatleaks.metrics.measurement import Measurement
 
 
@@ -60,6 +60,11 @@ def _field(spec: Spec, name: str) -> Any:
     first, _, key = name.partition(".")
     found = getattr(spec, first)
     return found[key] if key else found
+
+
+def rate_of(part: int, whole: int) -> Measurement:
+    """Return the share of runs with Wilson's interval: the number behind a verdict on runs."""
+    return wilson(part, whole, "share of runs", "runs")
 
 
 def share_of(part: int, whole: int, what: str) -> str:

@@ -8,7 +8,7 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid, grouped, over_seeds, share_of, value
+from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
 from whatleaks.papers.plot import LinePlot, Plot, Series
 
 SETS = ("bank-marketing", "wall-following-robot", "statlog-satellite", "sensorless-drive")
@@ -73,6 +73,7 @@ def j02(records: Sequence[Record]) -> Judgement:
         verdict,
         f"zero in {solved} of {n} runs by equality solving, {inverted} by inversion with squared distance "
         f"(largest error {worst:.2g}), {inverted_kl} with Kullback-Leibler",
+        value=rate_of(inverted, n),
         note=(
             ""
             if inverted == n
@@ -147,6 +148,7 @@ def j05(records: Sequence[Record]) -> Judgement:
         verdict,
         f"within a tenth of the uniform guess's error in {share_of(small, len(gaps), 'runs')}; "
         f"the largest gap is {max(gaps):.2f} of it",
+        value=rate_of(small, len(gaps)),
         note=(
             ""
             if small == len(gaps)

@@ -8,7 +8,7 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid, has, share_of, value
+from whatleaks.papers.grouping import grid, has, rate_of, share_of, value
 
 BASE = {"task": "encrypted-regression"}
 EXACT = 1e-6
@@ -58,6 +58,7 @@ def l01(records: Sequence[Record]) -> Judgement:
         verdict,
         f"exact in {share_of(exact, len(enough), 'runs')} with enough columns (largest error {max(errors):.0e}); "
         f"not started in {share_of(refused, len(few), 'runs')} without",
+        value=rate_of(exact, len(enough)),
         note="On real 2048-bit ciphertexts; the error is the fixed point's and the doubles', not the cipher's.",
     )
 
@@ -103,6 +104,7 @@ def l08(records: Sequence[Record]) -> Judgement:
         verdict,
         f"the committed table is right in {share_of(right, n, 'runs')}, the truth is among the fitting tables "
         f"in {among}; more than one table fits in {several}",
+        value=rate_of(right, n),
         note=(
             "With two columns a mirror image fits the transcript exactly; public ranges often, not always, "
             "rule it out."

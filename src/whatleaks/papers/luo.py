@@ -16,7 +16,7 @@ from whatleaks.papers import (  # noqa: F401  # each registers the checks of its
 )
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid, grouped, over_seeds, share_of, value
+from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
 from whatleaks.papers.luo_setup import ESA, SETS, SHORT, ZERO
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
 
@@ -84,6 +84,7 @@ def u01(records: Sequence[Record]) -> Judgement:
     return Judgement(
         verdict,
         f"error below {ZERO:g} in {share_of(zero, len(errors), 'runs')}; the largest is {max(errors):.1e}",
+        value=rate_of(zero, len(errors)),
         note=""
         if zero == len(errors)
         else "The equations are nearly dependent where it is not zero.",
@@ -193,5 +194,6 @@ def u04(records: Sequence[Record]) -> Judgement:
     return Judgement(
         Verdict.HOLDS if under == len(ratios) else Verdict.FAILS,
         f"under the bound in {share_of(under, len(ratios), 'runs')}; the largest ratio is {max(ratios):.2f}",
+        value=rate_of(under, len(ratios)),
         note=f"2 x mean(x^2) over all columns: {told}; printed: 0.60, 0.14, 0.45, 0.34.",
     )

@@ -9,7 +9,7 @@ from whatleaks.experiments.spec import Spec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid, grouped, over_seeds, share_of, value
+from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
 from whatleaks.papers.plot import LinePlot, Plot, Series
 
 BASE = {"task": "score-attack", "model": "lr"}
@@ -79,6 +79,7 @@ def a02(records: Sequence[Record]) -> Judgement:
         Verdict.HOLDS if below == len(ratios) else Verdict.FAILS,
         f"at most half's error in {share_of(below, len(ratios), 'runs')}; the ratio runs from "
         f"{min(ratios):.2f} to {max(ratios):.2f}",
+        value=rate_of(below, len(ratios)),
         note="For values inside the range this is a theorem: half* is a projection of one half.",
     )
 
