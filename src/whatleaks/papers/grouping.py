@@ -8,7 +8,7 @@ from typing import Any
 
 from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec, from_dict, replace_fields
-from whatleaks.metrics.intervals import mean_over_seeds, wilson
+from whatleaks.metrics.intervals import clipped, mean_over_seeds, wilson
 from whatleaks.metrics.measurement import Measurement
 
 
@@ -60,6 +60,11 @@ def _field(spec: Spec, name: str) -> Any:
     first, _, key = name.partition(".")
     found = getattr(spec, first)
     return found[key] if key else found
+
+
+def averaged_runs(records: Sequence[Record], name: str) -> Measurement:
+    """Average a number over runs, for a figure; an error's interval does not go below zero."""
+    return clipped(over_seeds(records, name), 0.0, float("inf"))
 
 
 def rate_of(part: int, whole: int) -> Measurement:

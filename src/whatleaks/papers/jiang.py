@@ -8,8 +8,16 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
-from whatleaks.papers.plot import LinePlot, Plot, Series
+from whatleaks.papers.grouping import (
+    averaged_runs,
+    grid,
+    grouped,
+    over_seeds,
+    rate_of,
+    share_of,
+    value,
+)
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
 
 SETS = ("bank-marketing", "wall-following-robot", "statlog-satellite", "sensorless-drive")
 GIA = "gradient-inversion-mse+gradient-inversion-kl"
@@ -42,6 +50,14 @@ def _j02_runs(profile: str) -> list[Spec]:
     return runs
 
 
+def _j02_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    for (dataset,), runs in grouped(records, "dataset").items():
+        for name in ("equality-solving", *GIA.split("+")):
+            bars.append(Bar(f"{dataset}, {name}", averaged_runs(runs, name)))
+    return BarPlot("Few unknown columns: who is exact", "mean squared error", tuple(bars))
+
+
 @check(
     "J02",
     rule=(
@@ -55,6 +71,7 @@ def _j02_runs(profile: str) -> list[Spec]:
         "full": "the same numbers, 100 records, 10 seeds, 50,000 steps",
     },
     runs=_j02_runs,
+    draw=_j02_plot,
 )
 def j02(records: Sequence[Record]) -> Judgement:
     """Judge exact reconstruction below the threshold."""

@@ -8,7 +8,8 @@ from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid, has, rate_of, share_of, value
+from whatleaks.papers.grouping import averaged_runs, grid, grouped, has, rate_of, share_of, value
+from whatleaks.papers.plot import Bar, BarPlot, Plot
 
 BASE = {"task": "encrypted-regression"}
 EXACT = 1e-6
@@ -29,6 +30,15 @@ def _l01_runs(profile: str) -> list[Spec]:
     return runs
 
 
+def _l01_plot(records: Sequence[Record]) -> Plot:
+    done = [r for r in records if has(r, "intermediate error")]
+    bars = [
+        Bar(f"{dataset}, {batch} records", averaged_runs(runs, "intermediate error"))
+        for (dataset, batch), runs in grouped(done, "dataset", "options.batch").items()
+    ]
+    return BarPlot("The victim's intermediate values", "relative error", tuple(bars))
+
+
 @check(
     "L01",
     rule=(
@@ -42,6 +52,7 @@ def _l01_runs(profile: str) -> list[Spec]:
         "full": "the same, 10 seeds",
     },
     runs=_l01_runs,
+    draw=_l01_plot,
 )
 def l01(records: Sequence[Record]) -> Judgement:
     """Judge the recovery of the victim's intermediate values."""
@@ -78,6 +89,17 @@ def _l08_runs(profile: str) -> list[Spec]:
     return runs
 
 
+def _l08_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    for (dataset, unknown), runs in grouped(records, "dataset", "options.unknown").items():
+        done = [r for r in runs if has(r, "table error")]
+        right = sum(value(r, "table error") < EXACT for r in done)
+        among = sum(value(r, "best table error") < EXACT for r in done)
+        bars.append(Bar(f"{dataset}, {unknown}: committed", rate_of(right, len(runs))))
+        bars.append(Bar(f"{dataset}, {unknown}: among those that fit", rate_of(among, len(runs))))
+    return BarPlot("Tables inverted with nothing known", "share of runs", tuple(bars))
+
+
 @check(
     "L08",
     rule=(
@@ -91,6 +113,7 @@ def _l08_runs(profile: str) -> list[Spec]:
         "full": "three cases, 50 seeds each",
     },
     runs=_l08_runs,
+    draw=_l08_plot,
 )
 def l08(records: Sequence[Record]) -> Judgement:
     """Judge whether victims with one or two columns are inverted with nothing known."""

@@ -9,8 +9,16 @@ from whatleaks.experiments.spec import Spec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
-from whatleaks.papers.plot import LinePlot, Plot, Series
+from whatleaks.papers.grouping import (
+    averaged_runs,
+    grid,
+    grouped,
+    over_seeds,
+    rate_of,
+    share_of,
+    value,
+)
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
 
 BASE = {"task": "score-attack", "model": "lr"}
 SETS = {
@@ -65,11 +73,20 @@ def _with_agnostic(profile: str) -> list[Spec]:
     return runs
 
 
+def _a02_plot(records: Sequence[Record]) -> Plot:
+    bars = []
+    for (dataset,), runs in grouped(records, "dataset").items():
+        for name in ("half-star", "half"):
+            bars.append(Bar(f"{dataset}, {name}", averaged_runs(runs, name), name == "half"))
+    return BarPlot("half* against half, over shares and seeds", "mean squared error", tuple(bars))
+
+
 @check(
     "A02",
     rule="Holds if in every run the error of half* with exact scores is at most that of half; else fails.",
     sizes=SIZES,
     runs=_exact,
+    draw=_a02_plot,
 )
 def a02(records: Sequence[Record]) -> Judgement:
     """Judge half* against half."""
