@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
+from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
@@ -158,10 +159,17 @@ def a03(records: Sequence[Record]) -> Judgement:
         Verdict.HOLDS if len(close) == len(gained) else Verdict.PARTLY if close else Verdict.FAILS
     )
     told = ", ".join(f"{dataset} {share:.2f}" for dataset, share in gained.items())
+    by_run = []
+    for pair in grouped(records, "dataset", "share", "seed").values():
+        seen = {r.spec.threat: r for r in pair}
+        half = value(seen["white-box"], "half")
+        by_run.append((half - value(seen["agnostic"], "agnostic")) / half)
+    gain = mean_over_seeds(by_run, "gain over half") if len(by_run) > 1 else None
     worse = [dataset for dataset, share in gained.items() if share < 0.0]
     return Judgement(
         verdict,
         f"share of half*'s gain that is kept without the score: {told}",
+        value=gain,
         note=(
             f"On {', '.join(worse)} the attack is worse than one half. A likely reason, not measured here: "
             "with nearly as many equations as unknown columns the solution magnifies the error of the "
