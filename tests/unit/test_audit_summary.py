@@ -15,9 +15,9 @@ from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.combine import combine_guess, widened
 from whatleaks.auditor.evaluator import Evaluator, Scored
 from whatleaks.auditor.isolation import Committed
-from whatleaks.auditor.prediction_unit import choose_rows
 from whatleaks.auditor.result import DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
+from whatleaks.auditor.stage import choose_rows
 from whatleaks.auditor.table_audit import prepare_for
 from whatleaks.auditor.workshop import Workshop
 from whatleaks.errors import UsageError

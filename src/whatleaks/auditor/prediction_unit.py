@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
-from whatleaks.attacks.baselines import BASELINES, Nothing
 from whatleaks.attacks.protocol import Attack
 from whatleaks.attacks.registry import ATTACKS
 from whatleaks.auditor.evaluator import Evaluator, Scored
 from whatleaks.auditor.isolation import Committed, commit
 from whatleaks.auditor.spec import AuditSpec
+from whatleaks.auditor.stage import Rows, Stage, choose_rows
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
 from whatleaks.defenses.registry import release_defenses, training_defenses
@@ -24,9 +24,7 @@ from whatleaks.metrics.association import followed
 from whatleaks.models.linear import Linear
 from whatleaks.models.logistic import fit_logistic
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Offer, hand_out
-from whatleaks.threat.model import Own
-from whatleaks.threat.registry import threat_model
+from whatleaks.threat.grants import Offer
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.transcript import Transcript
 
@@ -43,22 +41,6 @@ SHOWN = 10  # records shown with --show-values
 
 Progress = Callable[[str], None]
 Answers = dict[tuple[str, str], tuple[Evaluator, Committed]]
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Which records train, which are attacked, which only the evaluator learns the limit from."""
-
-    training: Ints
-    targets: Ints
-    others: Ints
-
-
-def choose_rows(prepared: Prepared, most: int, rng: np.random.Generator) -> Rows:
-    """Attack up to ``most`` of the records that did not train; leave the rest to the limit."""
-    order = rng.permutation(prepared.targets)
-    count = min(most, max(len(order) // 2, min(len(order), 10)))
-    return Rows(prepared.training, sealed_ints(order[:count]), sealed_ints(order[count:]))
 
 
 def build_attacks(spec: AuditSpec, threat: str, names: tuple[str, ...] = ()) -> list[Attack[Any]]:
@@ -149,20 +131,14 @@ def run_prediction(
 
 
 @dataclass
-class PredictionWorld:
-    """A trained federation and all that the evaluator needs to stage attacks on it."""
+class PredictionWorld(Stage[AdditiveFederation | JointNetworkFederation]):
+    """A trained additive or joint network, staged for attacks on its scores."""
 
-    prepared: Prepared
-    streams: Streams
-    rows: Rows
-    federation: AdditiveFederation | JointNetworkFederation
     isolated: bool = False
     answers: Answers = field(default_factory=dict)
 
-    @property
-    def truth(self) -> Floats:
-        """The passive columns of the target records."""
-        return sealed(self.prepared.passive[self.rows.targets])
+    def _offer(self, ranges: tuple[Floats, Floats]) -> Offer:
+        return Offer(model=self.federation.model(), ranges=ranges)
 
     def attack(
         self,
@@ -173,38 +149,19 @@ class PredictionWorld:
         limits: bool = True,
     ) -> ThreatScores:
         """Project the view of one threat model, let every attack commit once, score, add the limit."""
-        threat = threat_model(threat_name)
-        evaluator = Evaluator(self.truth, sealed(self.prepared.passive[self.rows.others]))
+        evaluator = self.evaluator()
         view = self.view(threat_name, self.rows.targets)
         scored: list[Scored] = []
         for attack in attacks:
-            rng = self.streams.rng(f"attack/{threat.name}/{attack.name}")
+            rng = self.streams.rng(f"attack/{threat_name}/{attack.name}")
             answer = commit(attack, view, rng, isolated=self.isolated)
             scored.append(evaluator.score(answer, "attack"))
-            self.answers[threat.name, attack.name] = evaluator, answer
+            self.answers[threat_name, attack.name] = evaluator, answer
         if baselines:
-            nothing = Nothing(*self.truth.shape)
-            for baseline in BASELINES:
-                rng = self.streams.rng(f"baseline/{baseline.name}")
-                scored.append(evaluator.score(commit(baseline, nothing, rng), "baseline"))
+            scored += self.baselines(evaluator)
         if limits:
-            scored += self._limits(evaluator, threat_name, view, alone=baselines)
-        return ThreatScores(threat.name, evaluator.spread(), tuple(scored))
-
-    def _limits(
-        self, evaluator: Evaluator, threat_name: str, view: Any, *, alone: bool
-    ) -> list[Scored]:
-        """Score what a regressor gets from the view, and from the own columns alone."""
-        others = view.evidence()[:0]
-        if len(self.rows.others):
-            others = self.view(threat_name, self.rows.others).evidence()
-        scored = [evaluator.limit(view.evidence(), others, self.streams.rng("limit"))]
-        if alone:
-            own, other_own = (
-                self.prepared.active[r] for r in (self.rows.targets, self.rows.others)
-            )
-            scored.append(evaluator.limit(own, other_own, self.streams.rng("limit"), "alone"))
-        return scored
+            scored += self.limits(evaluator, threat_name, view, alone=baselines)
+        return ThreatScores(threat_name, evaluator.spread(), tuple(scored))
 
     def samples(
         self, threats: Sequence[ThreatScores], answers: Answers
@@ -223,32 +180,6 @@ class PredictionWorld:
         evaluator, answer = answers[threat, name]
         pairs = evaluator.samples(answer, column, SHOWN)
         return tuple((*pair, self.prepared.passive_columns[column], name) for pair in pairs)
-
-    def correct(self) -> Ints:
-        """Say for every target whether the released scores class it right."""
-        scores = self.federation.predict(self.rows.targets, Channel())
-        wanted = self.prepared.labels[self.rows.targets]
-        return sealed_ints(scores.argmax(axis=1) == wanted)
-
-    def view(self, threat_name: str, rows: Ints) -> Any:
-        """Predict ``rows`` on a channel of its own and project what the active party received."""
-        threat = threat_model(threat_name)
-        channel = Channel(Transcript([ACTIVE]))
-        self.federation.predict(rows, channel)
-        columns = self.prepared.passive.shape[1]
-        offer = Offer(
-            model=self.federation.model(),
-            ranges=(sealed(np.zeros(columns)), sealed(np.ones(columns))),
-        )
-        own = Own(
-            sealed(self.prepared.active[rows]),
-            sealed(self.prepared.active[self.rows.training]),
-            sealed_ints(self.prepared.labels[self.rows.training]),
-            columns,
-        )
-        return threat.project(
-            channel.transcript.received_by(ACTIVE), own, hand_out(threat.grants, offer)
-        )
 
 
 def correct_alone(prepared: Prepared, rows: Rows) -> Ints:

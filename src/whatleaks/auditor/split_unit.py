@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from whatleaks.auditor.prediction_unit import choose_rows, correct_alone
+from whatleaks.auditor.prediction_unit import correct_alone
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.split_world import stage
+from whatleaks.auditor.stage import choose_rows
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
 from whatleaks.detectors.registry import DETECTORS

@@ -8,28 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.baselines import BASELINES, Nothing
 from whatleaks.attacks.path_restriction import PathRestriction
 from whatleaks.attacks.protocol import Attack
 from whatleaks.attacks.random_path import RandomPath
 from whatleaks.auditor.evaluator import BranchScored, Evaluator, Scored
 from whatleaks.auditor.isolation import commit
-from whatleaks.auditor.prediction_unit import Rows, build_attacks, choose_rows
+from whatleaks.auditor.prediction_unit import build_attacks
 from whatleaks.auditor.spec import AuditSpec
+from whatleaks.auditor.stage import Rows, Stage, choose_rows, classed_right
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
 from whatleaks.defenses.registry import release_defenses
 from whatleaks.errors import UsageError
-from whatleaks.federation.joint_trees import ACTIVE, FOREST, TREE, JointTrees, trees_of
+from whatleaks.federation.joint_trees import FOREST, TREE, JointTrees, trees_of
 from whatleaks.metrics.branching import branching_advantage, branching_rate
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.models.tree import Tree
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Offer, hand_out
+from whatleaks.threat.grants import Offer
 from whatleaks.threat.guess import BranchGuess
-from whatleaks.threat.model import Own
-from whatleaks.threat.registry import threat_model
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.transcript import Transcript
 
@@ -44,7 +43,7 @@ def run_trees(
     rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
     tell(f"growing the joint {spec.model}")
     federation = grow(prepared, prepared.passive, rows, spec, streams)
-    world = TreeWorld(prepared, spec, streams, rows, federation, seed)
+    world = TreeWorld(prepared, streams, rows, federation, spec, seed)
     threat = next(name for name in spec.threats if name in THREATS)
     tell(f"attacking under the {threat} threat")
     attacks = build_attacks(spec, threat)
@@ -66,7 +65,7 @@ def run_trees(
         (found,),
         tuple(defenses),
         world.correct(),
-        _correct(alone, prepared, rows),
+        classed_right(alone, prepared, rows),
         len(rows.training),
     )
 
@@ -88,32 +87,22 @@ def grow(
     return federation
 
 
-def _correct(federation: JointTrees, prepared: Prepared, rows: Rows) -> Ints:
-    """Say for every target whether the release classes it right."""
-    released = federation.predict(rows.targets)
-    return sealed_ints(released.argmax(axis=1) == prepared.labels[rows.targets])
-
-
 @dataclass
-class TreeWorld:
-    """Grown trees and all that the evaluator needs to stage attacks on them."""
+class TreeWorld(Stage[JointTrees]):
+    """Grown trees, staged for attacks on their release."""
 
-    prepared: Prepared
     spec: AuditSpec
-    streams: Streams
-    rows: Rows
-    federation: JointTrees
     seed: int
+
+    def _offer(self, ranges: tuple[Floats, Floats]) -> Offer:
+        return Offer(trees=self.federation.model(), ranges=ranges)
 
     def attack(
         self, threat_name: str, attacks: list[Attack[Any]], *, baselines: bool
     ) -> ThreatScores:
         """Let every attack commit once and score it: values as values, paths as branches."""
-        truth, others = (
-            sealed(self.prepared.passive[r]) for r in (self.rows.targets, self.rows.others)
-        )
-        evaluator = Evaluator(truth, others)
-        view = self._view(threat_name, self.rows.targets)
+        evaluator = self.evaluator()
+        view = self.view(threat_name, self.rows.targets)
         scored: list[Scored] = []
         paths: list[BranchScored] = []
         model = self.federation.model()
@@ -125,21 +114,10 @@ class TreeWorld:
             else:
                 scored.append(evaluator.score(answer, "attack"))
         if baselines:
-            for baseline in BASELINES:
-                rng = self.streams.rng(f"baseline/{baseline.name}")
-                answer = commit(baseline, Nothing(*truth.shape), rng)
-                scored.append(evaluator.score(answer, "baseline"))
-        evidence = view.evidence()
-        other_evidence = (
-            self._view(threat_name, self.rows.others).evidence() if len(others) else evidence[:0]
-        )
-        scored.append(evaluator.limit(evidence, other_evidence, self.streams.rng("limit")))
+            scored += self.baselines(evaluator)
+        scored += self.limits(evaluator, threat_name, view, alone=baselines)
         notes: list[str] = []
         if baselines:
-            own, other_own = (
-                self.prepared.active[r] for r in (self.rows.targets, self.rows.others)
-            )
-            scored.append(evaluator.limit(own, other_own, self.streams.rng("limit"), "alone"))
             notes.append(self._tested())
         if baselines and paths and isinstance(model, Tree):
             rival = [
@@ -159,7 +137,7 @@ class TreeWorld:
         if not isinstance(model, Tree):
             raise UsageError("paths are guessed through one tree, this federation has a forest")
         evaluator = Evaluator(sealed(self.prepared.passive[self.rows.targets]), _nothing())
-        view = self._view(threat_name, self.rows.targets)
+        view = self.view(threat_name, self.rows.targets)
         return [
             evaluator.score_branches(
                 commit(attack, view, self.streams.rng(f"attack/{threat_name}/{attack.name}")),
@@ -178,7 +156,7 @@ class TreeWorld:
         """
         truth = sealed(self.prepared.passive[self.rows.targets])
         evaluator = Evaluator(truth, _nothing())
-        view = self._view(threat_name, self.rows.targets)
+        view = self.view(threat_name, self.rows.targets)
         own = sealed(self.prepared.active[self.rows.targets])
         found = []
         for guesser in guessers:
@@ -191,10 +169,6 @@ class TreeWorld:
             trees = trees_of(self.federation.model())
             found.append((scored, evaluator.branches_of_values(answer, kind, trees, own)))
         return found
-
-    def correct(self) -> Ints:
-        """Say for every target whether the release classes it right."""
-        return _correct(self.federation, self.prepared, self.rows)
 
     def _tested(self) -> str:
         """Say which of the passive party's columns the model looks at."""
@@ -231,26 +205,6 @@ class TreeWorld:
             f"{100 * gain.high:.1f}). Without the released class the partner's own columns alone give "
             f"{_share(rates[2])}. {empty} of {len(found.nodes)} records are left out: their "
             "guessed path tests none of your columns."
-        )
-
-    def _view(self, threat_name: str, rows: Ints) -> Any:
-        """Predict ``rows`` on a channel of its own and project what the active party received."""
-        threat = threat_model(threat_name)
-        channel = Channel(Transcript([ACTIVE]))
-        self.federation.predict(rows, channel)
-        columns = self.prepared.passive.shape[1]
-        offer = Offer(
-            trees=self.federation.model(),
-            ranges=(sealed(np.zeros(columns)), sealed(np.ones(columns))),
-        )
-        own = Own(
-            sealed(self.prepared.active[rows]),
-            sealed(self.prepared.active[self.rows.training]),
-            sealed_ints(self.prepared.labels[self.rows.training]),
-            columns,
-        )
-        return threat.project(
-            channel.transcript.received_by(ACTIVE), own, hand_out(threat.grants, offer)
         )
 
 

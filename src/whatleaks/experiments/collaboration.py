@@ -23,7 +23,7 @@ def check(spec: Spec) -> None:
 
 @task(
     "collaboration-check",
-    version=1,
+    version=2,
     options={**OPTIONS, "threshold": 0.7},
     uses=("dataset", "model", "attack", "share", "targets", "model_options", "attack_options"),
     check=check,
@@ -35,7 +35,8 @@ def collaboration_check(spec: Spec, streams: Streams) -> Outcome:
     the check keeps. ``<attack> after``: the attack on a federation that has only these.
     """
     from whatleaks.arrays import sealed
-    from whatleaks.auditor.prediction_unit import PredictionWorld, choose_rows
+    from whatleaks.auditor.prediction_unit import PredictionWorld
+    from whatleaks.auditor.stage import choose_rows
     from whatleaks.defenses.collaboration_check import CorrelationFilter, check_collaboration
     from whatleaks.metrics.intervals import mean_over_records, wilson
     from whatleaks.threat.registry import threat_model
@@ -60,7 +61,7 @@ def collaboration_check(spec: Spec, streams: Streams) -> Outcome:
             data = replace(prepared, passive=sealed(prepared.passive[:, found.kept]))
         federation = trained(data, spec.model_options, spec.model, streams)
         world = PredictionWorld(data, streams, rows, federation)
-        scores = world.attack(THREAT, build_attacks(spec), baselines=True, limits=False)
+        scores = world.attack(THREAT, build_attacks(spec), baselines=True)
         for scored in scores.scored:
             into = measured if scored.role == "attack" else baselines
             into[scored.name + named] = mean_over_records(

@@ -85,9 +85,13 @@ def fractions(text: str) -> tuple[float, ...]:
 
 
 def check(spec: Spec) -> None:
-    """Refuse more predictions than records are left after training."""
+    """Refuse more predictions than records are left after training, and a limit from none."""
     check_model(spec)
     left = 1.0 - spec.options.number("training_fraction")
+    if spec.options.flag("limit") and spec.options.text("predictions"):
+        raise SpecError(
+            "options.limit is learnt from records that are not attacked: leave out predictions"
+        )
     for part in fractions(spec.options.text("predictions")):
         if not 0.0 < part <= left + 1e-9:
             raise SpecError(
@@ -98,13 +102,15 @@ def check(spec: Spec) -> None:
 @task(
     "feature-inference",
     version=1,
-    options={**OPTIONS, "predictions": ""},  # attack these fractions of all records, one by one
+    # predictions: attack these fractions of all records, one by one. limit: costs a forest.
+    options={**OPTIONS, "predictions": "", "limit": False},
     uses=("dataset", "model", "attack", "share", "targets", "model_options", "attack_options"),
     check=check,
 )
 def feature_inference(spec: Spec, streams: Streams) -> Outcome:
     """Train, release, attack; with ``predictions`` again for each number of records, nested."""
-    from whatleaks.auditor.prediction_unit import PredictionWorld, Rows, choose_rows
+    from whatleaks.auditor.prediction_unit import PredictionWorld
+    from whatleaks.auditor.stage import Rows, choose_rows
     from whatleaks.metrics.correlation import own_correlation, score_correlation
     from whatleaks.metrics.intervals import wilson
     from whatleaks.threat.registry import threat_model
@@ -152,7 +158,9 @@ def _measure(
     """Add every attack's and baseline's error; of attacks also the error of each column."""
     from whatleaks.metrics.intervals import mean_over_records
 
-    scores = world.attack(THREAT, build_attacks(spec), baselines=True, limits=False)
+    scores = world.attack(
+        THREAT, build_attacks(spec), baselines=True, limits=spec.options.flag("limit")
+    )
     for scored in scores.scored:
         into = measured if scored.role == "attack" else baselines
         into[scored.name + suffix] = mean_over_records(

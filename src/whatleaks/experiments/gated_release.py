@@ -39,7 +39,8 @@ def gated_release(spec: Spec, streams: Streams) -> Outcome:
     ``<attack> below``: the share of released records whose error is under the threshold.
     """
     from whatleaks.arrays import sealed
-    from whatleaks.auditor.prediction_unit import PredictionWorld, Rows, choose_rows
+    from whatleaks.auditor.prediction_unit import PredictionWorld
+    from whatleaks.auditor.stage import Rows, choose_rows
     from whatleaks.defenses.release_gate import ReleaseGate
     from whatleaks.federation.additive import ACTIVE
     from whatleaks.metrics.intervals import mean_over_records, wilson

@@ -120,7 +120,8 @@ def build_attacks(spec: Spec) -> list[Any]:
 )
 def score_attack(spec: Spec, streams: Streams) -> Outcome:
     """Train, predict, attack, score."""
-    from whatleaks.auditor.prediction_unit import PredictionWorld, choose_rows
+    from whatleaks.auditor.prediction_unit import PredictionWorld
+    from whatleaks.auditor.stage import choose_rows
     from whatleaks.data.loading import load
     from whatleaks.data.partition import random_passive
     from whatleaks.data.preparation import prepare

@@ -38,8 +38,8 @@ def check(spec: Spec) -> None:
 )
 def split_hijack(spec: Spec, streams: Streams) -> Outcome:
     """Train with the named role; report errors or accuracy, and whether the detector halted it."""
-    from whatleaks.auditor.prediction_unit import choose_rows
     from whatleaks.auditor.split_world import stage
+    from whatleaks.auditor.stage import choose_rows
     from whatleaks.data.loading import load
     from whatleaks.data.partition import random_passive
     from whatleaks.data.preparation import prepare

@@ -23,8 +23,8 @@ def tree_attack(spec: Spec, streams: Streams) -> Outcome:
     """Grow the tree, release classes, count branches; without a passive node there is no rate."""
     from whatleaks.attacks.path_restriction import PathRestriction
     from whatleaks.attacks.random_path import RandomPath
-    from whatleaks.auditor.prediction_unit import choose_rows
     from whatleaks.auditor.spec import AuditSpec
+    from whatleaks.auditor.stage import choose_rows
     from whatleaks.auditor.tree_unit import TreeWorld, grow
     from whatleaks.metrics.branching import (
         branching_advantage,
@@ -38,7 +38,7 @@ def tree_attack(spec: Spec, streams: Streams) -> Outcome:
     rows = choose_rows(prepared, spec.targets or len(prepared.targets), streams.rng("targets"))
     settings = AuditSpec("label", prepared.passive_columns, model="tree")
     federation = grow(prepared, prepared.passive, rows, settings, streams)
-    world = TreeWorld(prepared, settings, streams, rows, federation, spec.seed)
+    world = TreeWorld(prepared, streams, rows, federation, settings, spec.seed)
     attacks = (PathRestriction(), RandomPath(), PathRestriction(use_release=False))
     found = world.branches(THREAT, attacks)
     correct = world.correct()

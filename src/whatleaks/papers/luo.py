@@ -17,7 +17,7 @@ from whatleaks.papers import (  # noqa: F401  # each registers the checks of its
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
-from whatleaks.papers.luo_setup import ESA, SETS, SHORT, ZERO
+from whatleaks.papers.luo_setup import ESA, SETS, SHARES, SHORT, ZERO, esa, seeds
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
 
 # Passive columns up to one less than the classes: 2, 2, 11 and 5 of them.
@@ -30,7 +30,6 @@ BELOW_THRESHOLD = {
 
 
 def _u01_runs(profile: str) -> list[Spec]:
-    seeds = {"fast": 1, "standard": 5, "full": 10}[profile]
     targets = {"fast": 200, "standard": 1000, "full": 0}[profile]
     runs = []
     for dataset, counts in BELOW_THRESHOLD.items():
@@ -39,7 +38,7 @@ def _u01_runs(profile: str) -> list[Spec]:
         runs += grid(
             {**ESA, "dataset": dataset, "targets": targets, "options": {"data": SETS[dataset]}},
             options__unknown=counts,
-            seed=range(seeds),
+            seed=seeds(profile),
         )
     return runs
 
@@ -65,7 +64,7 @@ def _u01_plot(records: Sequence[Record]) -> Plot:
     sizes={
         "fast": "the largest admissible number of columns, 200 records, 1 seed",
         "standard": "1, middle and largest admissible numbers of columns, 1,000 records, 5 seeds",
-        "full": "the same numbers of columns, all records, 10 seeds",
+        "full": "the same numbers of columns, half of the test records, 10 seeds",
     },
     runs=_u01_runs,
     draw=_u01_plot,
@@ -136,17 +135,12 @@ def u02(records: Sequence[Record]) -> Judgement:
 
 
 def _u04_runs(profile: str) -> list[Spec]:
-    shares = {"fast": (0.4,), "standard": (0.2, 0.4, 0.6), "full": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)}
-    seeds = {"fast": 1, "standard": 3, "full": 10}[profile]
-    targets = {"fast": 200, "standard": 1000, "full": 0}[profile]
-    runs = []
-    for dataset, data in SETS.items():
-        runs += grid(
-            {**ESA, "dataset": dataset, "targets": targets, "options": {"data": data}},
-            share=shares[profile],
-            seed=range(seeds),
-        )
-    return runs
+    shares = {"fast": (0.4,), "standard": (0.2, 0.4, 0.6), "full": SHARES}[profile]
+    return [
+        spec
+        for dataset in SETS
+        for spec in esa(profile, dataset, share=shares, seed=seeds(profile))
+    ]
 
 
 def _u04_plot(records: Sequence[Record]) -> Plot:
@@ -176,8 +170,8 @@ def _u04_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "40 % of the columns, 200 records, 1 seed",
-        "standard": "20, 40 and 60 % of the columns, 1,000 records, 3 seeds",
-        "full": "10 to 60 % of the columns, all records, 10 seeds",
+        "standard": "20, 40 and 60 % of the columns, 1,000 records, 5 seeds",
+        "full": "10 to 60 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u04_runs,
     draw=_u04_plot,

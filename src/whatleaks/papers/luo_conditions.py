@@ -19,7 +19,7 @@ from whatleaks.papers.comparison import (
     weighed_words,
 )
 from whatleaks.papers.grouping import grouped, over_seeds, share_of
-from whatleaks.papers.luo_setup import BANK, CREDIT, GRN, SEEDS, SHORT, inference
+from whatleaks.papers.luo_setup import BANK, CREDIT, GRN, SHORT, inference, seeds, with_limit
 from whatleaks.papers.plot import LinePlot, Plot, Points, ScatterPlot, Series
 
 PARTS = (0.1, 0.3, 0.5)
@@ -41,7 +41,7 @@ def _u10_runs(profile: str) -> list[Spec]:
             attack=(GRN,),
             share=(0.4,),
             targets=(0,),
-            seed=range(SEEDS[profile]),
+            seed=seeds(profile),
             options__rows=(rows,),
             options__training_fraction=(0.5,),
             options__predictions=("0.1,0.3,0.5",),
@@ -76,7 +76,7 @@ def _u10_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "synthetic 1 and bank, 2,000 rows of each, 1 seed, brief training",
-        "standard": "two synthetic sets, bank and credit, 5,000 rows of each, 3 seeds",
+        "standard": "two synthetic sets, bank and credit, 5,000 rows of each, 5 seeds",
         "full": "the same sets whole, 10 seeds",
     },
     runs=_u10_runs,
@@ -100,7 +100,6 @@ def u10(records: Sequence[Record]) -> Judgement:
 
 
 def _u11_runs(profile: str) -> list[Spec]:
-    seeds = {"fast": 2, "standard": 6, "full": 10}[profile]
     return [
         spec
         for dataset, share in ((BANK, 0.4), (CREDIT, 0.3))
@@ -111,7 +110,8 @@ def _u11_runs(profile: str) -> list[Spec]:
             model=("lr",),
             attack=(GRN,),
             share=(share,),
-            seed=range(seeds),
+            seed=seeds(profile, 6),
+            **{f"options__{name}": (flag,) for name, flag in with_limit(profile).items()},
         )
     ]
 
@@ -170,9 +170,9 @@ def _u11_plot(records: Sequence[Record]) -> Plot:
         "the intervals are somewhat short. Holds if all four are so." + OPEN_IS_NOT_FAILED
     ),
     sizes={
-        "fast": "200 records, 2 seeds, brief training",
+        "fast": "200 records, 1 seed, brief training",
         "standard": "500 records, 6 seeds",
-        "full": "all records, 10 seeds",
+        "full": "half of the test records, 10 seeds",
     },
     runs=_u11_runs,
     draw=_u11_plot,

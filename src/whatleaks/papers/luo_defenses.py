@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
+from whatleaks.metrics.intervals import clipped
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
@@ -17,12 +18,12 @@ from whatleaks.papers.luo_setup import (
     CREDIT,
     DRIVE,
     GRN,
-    SEEDS,
     SHARES,
     SHORT,
     ZERO,
     grn_on_lr,
     inference,
+    seeds,
 )
 from whatleaks.papers.plot import Bar, BarPlot, Plot
 
@@ -33,9 +34,7 @@ def _u13_runs(profile: str) -> list[Spec]:
     return [
         spec
         for dataset in (BANK, DRIVE)
-        for spec in grn_on_lr(
-            profile, dataset, share=shares, seed=range(SEEDS[profile]), defense=defenses
-        )
+        for spec in grn_on_lr(profile, dataset, share=shares, seed=seeds(profile), defense=defenses)
     ]
 
 
@@ -59,8 +58,8 @@ def _u13_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "bank and drive, 40 % of the columns, 1 digit, 200 records, 1 seed, brief training",
-        "standard": "bank and drive, 40 % of the columns, 1 digit, 500 records, 3 seeds",
-        "full": "bank and drive, 10 to 60 % of the columns, 1 and 3 digits, all records, 10 seeds",
+        "standard": "bank and drive, 40 % of the columns, 1 digit, 500 records, 5 seeds",
+        "full": "bank and drive, 10 to 60 % of the columns, 1 and 3 digits, half of the test records, 10 seeds",
     },
     runs=_u13_runs,
     draw=_u13_plot,
@@ -120,8 +119,8 @@ def _u14_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "bank, 40 % of the columns, 200 records, 1 seed, brief training",
-        "standard": "bank and credit, 40 % of the columns, dropout 0.5, 500 records, 3 seeds",
-        "full": "bank and credit, 10 to 60 % of the columns, all records, 10 seeds",
+        "standard": "bank and credit, 40 % of the columns, dropout 0.5, 500 records, 5 seeds",
+        "full": "bank and credit, 10 to 60 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u14_runs,
     draw=_u14_plot,
@@ -159,7 +158,7 @@ def _u15_runs(profile: str) -> list[Spec]:
             model=("lr",),
             attack=(f"{GRN}+equality-solving",),
             share=(share,),
-            seed=range(SEEDS[profile]),
+            seed=seeds(profile),
         )
     ]
 
@@ -202,8 +201,8 @@ def _flagged(record: Record) -> list[bool]:
     ),
     sizes={
         "fast": "credit at 40 %, drive at 20 % of the columns, 200 records, 1 seed, brief training",
-        "standard": "credit at 40 %, drive at 20 % of the columns, 500 records, 3 seeds",
-        "full": "the same shares, all records, 10 seeds",
+        "standard": "credit at 40 %, drive at 20 % of the columns, 500 records, 5 seeds",
+        "full": "the same shares, half of the test records, 10 seeds",
     },
     runs=_u15_runs,
     draw=_u15_plot,
@@ -256,7 +255,7 @@ def _u16_runs(profile: str) -> list[Spec]:
             model=("lr",),
             attack=("+".join((SIMULATED, *OTHERS)),),
             share=(0.4,),
-            seed=range(SEEDS[profile]),
+            seed=seeds(profile),
         )
     ]
 
@@ -273,7 +272,7 @@ def _u16_plot(records: Sequence[Record]) -> Plot:
 
 
 def _mean(records: Sequence[Record], name: str) -> Measurement:
-    return averaged([value(r, name) for r in records], "share")
+    return clipped(averaged([value(r, name) for r in records], "share"), 0.0, 1.0)
 
 
 @check(
@@ -286,8 +285,8 @@ def _mean(records: Sequence[Record], name: str) -> Measurement:
     ),
     sizes={
         "fast": "bank and credit, 40 % of the columns, 200 records, 1 seed, 300 training steps",
-        "standard": "bank and credit, 40 % of the columns, 500 records, 3 seeds",
-        "full": "bank and credit, 40 % of the columns, all records, 10 seeds",
+        "standard": "bank and credit, 40 % of the columns, 500 records, 5 seeds",
+        "full": "bank and credit, 40 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u16_runs,
     draw=_u16_plot,

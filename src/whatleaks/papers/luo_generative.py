@@ -23,9 +23,7 @@ from whatleaks.papers.grouping import grouped, has, over_seeds, share_of, value
 from whatleaks.papers.luo_setup import (
     BANK,
     DRIVE,
-    FRESH,
     GRN,
-    SEEDS,
     SETS,
     SHARES,
     SHORT,
@@ -33,6 +31,8 @@ from whatleaks.papers.luo_setup import (
     grn_on_lr,
     inference,
     on_forest,
+    seeds,
+    with_limit,
 )
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
 
@@ -51,26 +51,29 @@ def network(
         model=("joint-network",),
         attack=(GRN,),
         share=shares,
-        seed=range(SEEDS[profile]),
+        seed=seeds(profile),
+        **{f"options__{name}": (flag,) for name, flag in with_limit(profile).items()},
         **axes,
     )
 
 
 def _shares(profile: str) -> tuple[float, ...]:
-    return SHARES if profile == "full" else (0.4,)
+    return {"fast": (0.4,), "standard": (0.2, 0.4, 0.6), "full": SHARES}[profile]
 
 
 def _forests(profile: str) -> list[Spec]:
     sets = (BANK, DRIVE) if profile == "fast" else tuple(SETS)
-    seeds = range(SEEDS[profile])
-    return [s for d in sets for s in on_forest(profile, d, share=_shares(profile), seed=seeds)]
+    return [
+        spec
+        for dataset in sets
+        for spec in on_forest(profile, dataset, share=_shares(profile), seed=seeds(profile))
+    ]
 
 
 def _u07_runs(profile: str) -> list[Spec]:
     runs = _forests(profile)
     for dataset in (BANK, DRIVE) if profile == "fast" else SETS:
-        seeds = range(SEEDS[profile])
-        runs += grn_on_lr(profile, dataset, share=_shares(profile), seed=seeds)
+        runs += grn_on_lr(profile, dataset, share=_shares(profile), seed=seeds(profile))
         runs += network(profile, dataset, _shares(profile))
     return runs
 
@@ -108,8 +111,8 @@ def _u07_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "bank and drive, 40 % of the columns, 200 records, 1 seed, brief training",
-        "standard": "all four sets, 40 % of the columns only, 500 records, 3 seeds",
-        "full": "all four sets, 10 to 60 % of the columns, all records, 10 seeds",
+        "standard": "all four sets, 20, 40 and 60 % of the columns, 500 records, 5 seeds",
+        "full": "all four sets, 10 to 60 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u07_runs,
     draw=_u07_plot,
@@ -173,11 +176,10 @@ def _case(record: Record) -> tuple[str, str]:
 
 
 def _u08_runs(profile: str) -> list[Spec]:
-    seeds = FRESH[profile]
     return [
         spec
         for axes in CASES.values()
-        for spec in grn_on_lr(profile, BANK, share=(0.4,), seed=seeds, **axes)
+        for spec in grn_on_lr(profile, BANK, share=(0.4,), seed=seeds(profile), **axes)
     ]
 
 
@@ -207,8 +209,8 @@ def _u08_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "200 records, 1 seed, brief training",
-        "standard": "500 records, seeds 3 to 5",
-        "full": "all records, 10 seeds",
+        "standard": "500 records, 5 seeds",
+        "full": "half of the test records, 10 seeds",
     },
     runs=_u08_runs,
     draw=_u08_plot,
@@ -242,8 +244,11 @@ def u08(records: Sequence[Record]) -> Judgement:
 
 
 def _u09_runs(profile: str) -> list[Spec]:
-    seeds = range(SEEDS[profile])
-    extra = [s for d in (BANK, DRIVE) for s in on_forest(profile, d, share=(0.1,), seed=seeds)]
+    extra = [
+        spec
+        for dataset in (BANK, DRIVE)
+        for spec in on_forest(profile, dataset, share=(0.1,), seed=seeds(profile))
+    ]
     return list(dict.fromkeys([*_forests(profile), *extra]))
 
 
@@ -271,8 +276,8 @@ def _u09_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "bank and drive, 10 and 40 % of the columns, 3,000 rows, 200 records, 1 seed, brief training",
-        "standard": "all four sets at 40 %, bank and drive at 10 %, 500 records, 3 seeds",
-        "full": "all four sets, 10 to 60 % of the columns, all records, 10 seeds",
+        "standard": "all four sets at 20, 40 and 60 %, bank and drive at 10 %, 500 records, 5 seeds",
+        "full": "all four sets, 10 to 60 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u09_runs,
     draw=_u09_plot,

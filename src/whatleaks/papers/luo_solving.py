@@ -21,13 +21,12 @@ from whatleaks.papers.grouping import grouped, over_seeds, share_of, value
 from whatleaks.papers.luo_setup import (
     CREDIT,
     DRIVE,
-    FRESH,
-    SEEDS,
     SETS,
     SHARES,
     SHORT,
     along,
     esa,
+    seeds,
 )
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
 
@@ -39,7 +38,7 @@ def _u03_runs(profile: str) -> list[Spec]:
     return [
         spec
         for dataset in SETS
-        for spec in esa(profile, dataset, share=shares, seed=range(SEEDS[profile]))
+        for spec in esa(profile, dataset, share=shares, seed=seeds(profile))
     ]
 
 
@@ -73,8 +72,8 @@ def _u03_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "30 and 60 % of the columns, 200 records, 1 seed, models trained for 300 steps",
-        "standard": "20, 40 and 60 % of the columns, 1,000 records, 3 seeds",
-        "full": "10 to 60 % of the columns, all records, 10 seeds",
+        "standard": "20, 40 and 60 % of the columns, 1,000 records, 5 seeds",
+        "full": "10 to 60 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u03_runs,
     draw=_u03_plot,
@@ -142,7 +141,7 @@ def _u12_runs(profile: str) -> list[Spec]:
             profile,
             dataset,
             share=shares,
-            seed=FRESH[profile],
+            seed=seeds(profile),
             defense=("", "rounding-1", "rounding-3"),
         )
     ]
@@ -170,8 +169,8 @@ def _u12_plot(records: Sequence[Record]) -> Plot:
     ),
     sizes={
         "fast": "credit and drive, 40 % of the columns, 200 records, 1 seed, 300 training steps",
-        "standard": "credit and drive, 40 % of the columns, 1,000 records, seeds 3 to 5",
-        "full": "all four sets, 10 to 60 % of the columns, all records, 10 seeds",
+        "standard": "credit and drive, 40 % of the columns, 1,000 records, 5 seeds",
+        "full": "all four sets, 10 to 60 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u12_runs,
     draw=_u12_plot,

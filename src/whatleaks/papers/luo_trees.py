@@ -11,7 +11,7 @@ from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.comparison import above, averaged, told
 from whatleaks.papers.grouping import grid, grouped, has, over_seeds, share_of, value
-from whatleaks.papers.luo_setup import DRIVE, SETS, SHARES, SHORT, along
+from whatleaks.papers.luo_setup import DRIVE, SETS, SHARES, SHORT, along, seeds
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
 
 BETA = [1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
@@ -64,7 +64,6 @@ def u05(records: Sequence[Record]) -> Judgement:
 
 def _u06_runs(profile: str) -> list[Spec]:
     shares = {"fast": (0.2, 0.6), "standard": (0.1, 0.3, 0.6), "full": SHARES}[profile]
-    seeds = {"fast": 1, "standard": 5, "full": 10}[profile]
     targets = {"fast": 300, "standard": 1000, "full": 0}[profile]
     return [
         spec
@@ -77,7 +76,7 @@ def _u06_runs(profile: str) -> list[Spec]:
                 "options": {"data": data, **({"rows": 5000} if profile == "fast" else {})},
             },
             share=shares,
-            seed=range(seeds),
+            seed=seeds(profile),
         )
     ]
 
@@ -122,7 +121,7 @@ def _fall(runs: Sequence[Record]) -> Measurement | None:
     sizes={
         "fast": "20 and 60 % of the columns, 5,000 rows of each set, 300 records, 1 seed",
         "standard": "10, 30 and 60 % of the columns, 1,000 records, 5 seeds",
-        "full": "10 to 60 % of the columns, all records, 10 seeds",
+        "full": "10 to 60 % of the columns, half of the test records, 10 seeds",
     },
     runs=_u06_runs,
     draw=_u06_plot,
