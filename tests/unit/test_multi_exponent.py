@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from whatleaks.crypto.heu_backend import HeuCiphers
 from whatleaks.crypto.keys import generate_keys
-from whatleaks.crypto.multi_exponent import power_products
+from whatleaks.crypto.multi_exponent import horner, power_products
 
 MODULUS = (2**61 - 1) * (2**31 - 1)
 
@@ -51,3 +53,17 @@ def test_the_fast_product_is_the_librarys_to_the_byte(backend: str, bits: int) -
         ciphers._raw = None
         slow = ciphers.matmul_plain(matrix, vector)
         assert fast.serialize() == slow.serialize()
+
+
+@given(st.integers(1, 4), st.integers(1, 7), st.integers(1, 90), st.integers(0, 2**32))
+def test_horner_is_the_product_of_powers_of_two(
+    rows: int, columns: int, bits: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    numbers = [int(n) for n in rng.integers(1, 2**62, 9)]
+    places = rng.integers(0, 9, (rows, columns))
+    expected = [
+        math.prod(pow(numbers[p], 2 ** (bits * r), MODULUS) for r, p in enumerate(column)) % MODULUS
+        for column in places.T.tolist()
+    ]
+    assert horner(numbers, places, bits, MODULUS) == expected

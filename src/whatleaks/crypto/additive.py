@@ -64,16 +64,12 @@ class IntegerCiphers(Protocol):
         """Multiply a plain matrix by a vector."""
         ...
 
-    def subtract(self, left: Any, right: Any) -> Any:
-        """Subtract two vectors. Dear: one inverse modulo the key for every element."""
-        ...
-
     def take(self, vector: Any, places: Ints) -> Any:
         """Return the elements at ``places``, in that order."""
         ...
 
-    def shift(self, vector: Any, bits: int) -> Any:
-        """Multiply every element by ``2**bits``."""
+    def pack(self, vector: Any, places: Ints, bits: int) -> Any:
+        """Return for every column of ``places`` the sum of ``2**(bits * r) * vector[places[r]]``."""
         ...
 
     def bucket_sums(
@@ -190,19 +186,6 @@ class PublicKey:
         vector = self._ciphers.encrypt(integers)
         return self._made(vector, len(integers), 0, self._room(bits))
 
-    def subtract(self, left: Encrypted, right: Encrypted) -> Encrypted:
-        """Subtract two encrypted vectors of one scale."""
-        self._check(left)
-        self._check(right)
-        if (left.count, left.fraction) != (right.count, right.fraction):
-            raise CryptoError(
-                f"cannot subtract {right.count} numbers with {right.fraction} fraction bits from "
-                f"{left.count} with {left.fraction}: lengths and scales must agree"
-            )
-        bits = self._room(max(left.bits, right.bits) + 1)
-        vector = self._ciphers.subtract(left.vector, right.vector)
-        return self._made(vector, left.count, left.fraction, bits)
-
     def take(self, encrypted: Encrypted, places: Ints) -> Encrypted:
         """Return the numbers at ``places``, in that order."""
         self._check(encrypted)
@@ -259,11 +242,7 @@ class PublicKey:
             )
         slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
         places = layout(encrypted.count, slots)
-        packed = self._ciphers.take(encrypted.vector, places[-1])
-        for part in places[-2::-1]:  # Horner's rule from the highest slot down
-            packed = self._ciphers.add(
-                self._ciphers.shift(packed, width + 1), self._ciphers.take(encrypted.vector, part)
-            )
+        packed = self._ciphers.pack(encrypted.vector, places, width + 1)
         bits = self._room(len(places) * (width + 1))
         return self._made(packed, places.shape[1], encrypted.fraction, bits)
 

@@ -9,10 +9,14 @@ them: about B / 7 multiplications for each entry, and B squarings for the whole 
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from whatleaks.arrays import Ints
 from whatleaks.crypto.fixed_point import BigInts
 
 _WINDOW = 6
@@ -42,6 +46,31 @@ def power_products(bases: Sequence[int], exponents: BigInts, modulus: int) -> li
             for product, shift in zip(products, low.tolist(), strict=True)
         ]
     return [int(product) for product in products]
+
+
+def horner(numbers: Sequence[int], places: Ints, bits: int, modulus: int) -> list[int]:
+    """Return for every column of ``places`` the product of ``numbers[place] ** 2**(bits * row)``.
+
+    From the highest row down: a power of two, then a product. GMP's powers of a whole list
+    leave Python's lock alone, so the columns are shared out among the processors.
+    """
+    from gmpy2 import mpz, powmod_base_list
+
+    n, power = mpz(modulus), mpz(1 << bits)
+    table = [[mpz(numbers[place]) for place in row] for row in places.tolist()]
+
+    def walk(columns: slice) -> list[int]:
+        packed = table[-1][columns]
+        for row in table[-2::-1]:
+            raised = powmod_base_list(packed, power, n)
+            packed = [a * b % n for a, b in zip(raised, row[columns], strict=True)]
+        return [int(number) for number in packed]
+
+    parts = min(os.cpu_count() or 1, places.shape[1])
+    edges = np.linspace(0, places.shape[1], parts + 1).astype(int).tolist()
+    slices = [slice(low, high) for low, high in itertools.pairwise(edges)]
+    with ThreadPoolExecutor(parts) as threads:
+        return list(itertools.chain.from_iterable(threads.map(walk, slices)))
 
 
 def _odd_powers(base: int, n: int) -> list[int]:

@@ -45,17 +45,16 @@ class PheCiphers:
         """Multiply a plain matrix by a vector."""
         return (matrix * vector).sum(axis=1)
 
-    def subtract(self, left: Any, right: Any) -> Any:
-        """Subtract two vectors."""
-        return left - right
-
     def take(self, vector: Any, places: Ints) -> Any:
         """Return the elements at ``places``."""
         return vector[places]
 
-    def shift(self, vector: Any, bits: int) -> Any:
-        """Multiply by a power of two."""
-        return vector * (1 << bits)
+    def pack(self, vector: Any, places: Ints, bits: int) -> Any:
+        """Follow Horner's rule from the highest slot down."""
+        packed = vector[places[-1]]
+        for part in places[-2::-1]:
+            packed = packed * (1 << bits) + vector[part]
+        return packed
 
     def bucket_sums(
         self, vector: Any, buckets: Buckets, count: int, groups: list[Bools]
