@@ -12,12 +12,20 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.protocol import Attack
 from whatleaks.attacks.registry import ATTACKS
 from whatleaks.auditor.evaluator import Evaluator, Scored
+from whatleaks.auditor.gated import released, simulation
 from whatleaks.auditor.isolation import Committed, commit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.stage import Rows, Stage, choose_rows
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
-from whatleaks.defenses.registry import release_defenses, training_defenses
+from whatleaks.defenses.collaboration_check import CorrelationFilter
+from whatleaks.defenses.registry import (
+    data_defenses,
+    gates,
+    release_defenses,
+    training_defenses,
+)
+from whatleaks.defenses.release_gate import ReleaseGate
 from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
 from whatleaks.federation.joint_network import JointNetworkFederation, JointNetworkSettings
 from whatleaks.metrics.association import followed
@@ -37,6 +45,7 @@ TRIED_AGAIN = {
     "joint-network": ("generative-regression",),
 }
 
+FEWEST_RELEASED = 20  # below this a gate leaves no basis for a number
 SHOWN = 10  # records shown with --show-values
 
 Progress = Callable[[str], None]
@@ -97,26 +106,14 @@ def run_prediction(
         tell(f"attacking under the {name} threat")
         threats.append(world.attack(name, build_attacks(spec, name), baselines=True))
     answers = dict(world.answers)  # without a defense in place
-    defenses = []
+    defenses: list[DefenseScores] = []
+    notes: list[str] = []
     if spec.defenses and "white-box" in spec.threats:
-        again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
-        for defense in release_defenses():
-            tell(f"trying {defense.name}")
-            federation.with_defenses([defense])
-            scores = world.attack("white-box", again, baselines=False)
-            defenses.append(
-                DefenseScores(defense.name, "white-box", scores.scored, world.correct())
-            )
-        federation.with_defenses([])
-        for training in training_defenses() if spec.model == "joint-network" else ():
-            tell(f"training again with {training.name}")
-            trained = build_federation(prepared, spec, streams, training.dropout)
-            trained.train(rows.training)
-            other = replace(world, federation=trained)
-            scores = other.attack("white-box", again, baselines=False)
-            defenses.append(
-                DefenseScores(training.name, "white-box", scores.scored, other.correct())
-            )
+        defenses, notes = _try_defenses(world, spec, tell)
+    threats = [
+        replace(found, notes=(*found.notes, *notes)) if found.threat == "white-box" else found
+        for found in threats
+    ]
     return UnitResult(
         FEDERATION,
         seed,
@@ -128,6 +125,96 @@ def run_prediction(
         len(rows.training),
         world.samples(threats, answers) if spec.show_values else (),
     )
+
+
+def _try_defenses(
+    world: PredictionWorld, spec: AuditSpec, tell: Progress
+) -> tuple[list[DefenseScores], list[str]]:
+    """Attack again with one defense after another in place; notes say which had nothing to do."""
+    again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
+    found, notes = [], []
+    for defense in release_defenses():
+        tell(f"trying {defense.name}")
+        world.federation.with_defenses([defense])
+        scores = world.attack("white-box", again, baselines=False)
+        found.append(world.defended(defense.name, scores))
+    world.federation.with_defenses([])
+    for training in training_defenses() if spec.model == "joint-network" else ():
+        tell(f"training again with {training.name}")
+        other = _trained_again(world, spec, world.prepared, training.dropout)
+        scores = other.attack("white-box", again, baselines=False)
+        found.append(other.defended(training.name, scores))
+    if spec.model == "lr":  # the attacks on networks are too slow to simulate them twice and more
+        simulate = simulation(
+            world.federation, len(world.prepared.passive_columns), again[0], world.streams
+        )
+        for gate in gates(simulate):
+            tell(f"trying {gate.name}")
+            gated = _gated(world, gate, again)
+            found += [gated] if isinstance(gated, DefenseScores) else []
+            notes += [gated] if isinstance(gated, str) else []
+    for rule in data_defenses():
+        tell(f"trying {rule.name}")
+        filtered = _filtered(world, spec, rule, again)
+        found += [filtered] if isinstance(filtered, DefenseScores) else []
+        notes += [filtered] if isinstance(filtered, str) else []
+    return found, notes
+
+
+def _trained_again(
+    world: PredictionWorld, spec: AuditSpec, prepared: Prepared, dropout: float = 0.0
+) -> PredictionWorld:
+    """Train another federation on the same rows."""
+    federation = build_federation(prepared, spec, world.streams, dropout)
+    federation.train(world.rows.training)
+    return replace(world, prepared=prepared, federation=federation)
+
+
+def _gated(
+    world: PredictionWorld, gate: ReleaseGate, again: Sequence[Attack[Any]]
+) -> DefenseScores | str:
+    """Attack what the gate released; it has simulated the first of the attacks.
+
+    A withheld score classes nobody, so it counts as wrong.
+    """
+    targets = world.rows.targets
+    mask = released(world.federation, targets, gate)
+    if mask.sum() < FEWEST_RELEASED:
+        return (
+            f"{gate.name}: it withheld the scores of all but {int(mask.sum())} of {len(mask)} records, "
+            "too few to attack."
+        )
+    shown = replace(world, rows=replace(world.rows, targets=sealed_ints(targets[mask])))
+    scores = shown.attack("white-box", again, baselines=False)
+    hits = np.zeros(len(targets), dtype=np.int64)
+    hits[mask] = shown.correct()
+    return replace(shown.defended(gate.name, scores), correct=sealed_ints(hits))
+
+
+def _filtered(
+    world: PredictionWorld, spec: AuditSpec, rule: CorrelationFilter, again: Sequence[Attack[Any]]
+) -> DefenseScores | str:
+    """Leave out the table's columns that go too closely with the partner's, and train again.
+
+    A column of the table goes as a whole, even if only one of its encoded parts is too close.
+    """
+    prepared = world.prepared
+    names, sources = prepared.passive_columns, prepared.sources
+    close = rule.keep(prepared.active, prepared.passive)
+    out = {sources.get(n, n) for n, kept in zip(names, close, strict=True) if not kept}
+    kept = np.array([sources.get(name, name) not in out for name in names])
+    if not out:
+        return f"{rule.name}: none of your columns goes that closely with one of the partner's."
+    if not kept.any():
+        return f"{rule.name}: it would leave out every column of yours, and nothing to join for."
+    left = replace(
+        prepared,
+        passive=sealed(prepared.passive[:, kept]),
+        passive_columns=tuple(name for name, k in zip(names, kept, strict=True) if k),
+    )
+    other = _trained_again(world, spec, left)
+    scores = other.attack("white-box", again, baselines=False)
+    return other.defended(rule.name, scores)
 
 
 @dataclass

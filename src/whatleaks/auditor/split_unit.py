@@ -46,6 +46,8 @@ def run_split_unit(
                 SPLIT_HIJACK.name,
                 watched.scored,
                 fair.correct,
+                free.spread,
+                prepared.passive_columns,
                 (int(watched.run.halted is not None), int(fair.run.halted is not None)),
             )
         )

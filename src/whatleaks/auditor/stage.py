@@ -15,6 +15,7 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import BASELINES, Nothing
 from whatleaks.auditor.evaluator import Evaluator, Scored
 from whatleaks.auditor.isolation import commit
+from whatleaks.auditor.units import DefenseScores, ThreatScores
 from whatleaks.data.preparation import Prepared
 from whatleaks.federation.summed import ACTIVE
 from whatleaks.seeds import Streams
@@ -99,6 +100,17 @@ class Stage(Generic[F]):
             )
             scored.append(evaluator.limit(own, other_own, self.streams.rng("limit"), "alone"))
         return scored
+
+    def defended(self, defense: str, scores: ThreatScores) -> DefenseScores:
+        """Return what a defense that is in place leaves of the leak, and the classes it leaves right."""
+        return DefenseScores(
+            defense,
+            scores.threat,
+            scores.scored,
+            self.correct(),
+            scores.spread,
+            self.prepared.passive_columns,
+        )
 
     def correct(self) -> Ints:
         """Say for every target whether the released scores class it right."""

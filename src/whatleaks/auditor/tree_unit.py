@@ -18,7 +18,7 @@ from whatleaks.auditor.isolation import commit
 from whatleaks.auditor.prediction_unit import build_attacks
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.stage import Rows, Stage, choose_rows, classed_right
-from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
+from whatleaks.auditor.units import ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
 from whatleaks.defenses.registry import release_defenses
 from whatleaks.errors import UsageError
@@ -55,7 +55,7 @@ def run_trees(
             tell(f"trying {defense.name}")
             federation.with_defenses([defense])
             scores = world.attack(threat, attacks, baselines=False)
-            defenses.append(DefenseScores(defense.name, threat, scores.scored, world.correct()))
+            defenses.append(world.defended(defense.name, scores))
         federation.with_defenses([])
     alone = grow(prepared, sealed(prepared.passive[:, :0]), rows, spec, streams)
     return UnitResult(

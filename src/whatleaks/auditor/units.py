@@ -28,12 +28,18 @@ class ThreatScores:
 @travels
 @dataclass(frozen=True)
 class DefenseScores:
-    """What a defense leaves of the leak (attacks and limit) and which records are classed right."""
+    """What a defense leaves of the leak (attacks and limit) and which records are classed right.
+
+    A defense that withholds records or columns has scores of what it released only: ``spread``
+    is then that of these records, ``columns`` are those that stay.
+    """
 
     defense: str
     threat: str
     scored: tuple[Scored, ...]
     correct: Ints
+    spread: Floats
+    columns: tuple[str, ...]
     halts: tuple[int, int] = (-1, -1)  # of the hijacker, of honest training; -1: no detector
 
 

@@ -10,7 +10,7 @@ from whatleaks.defenses.collaboration_check import CorrelationFilter
 from whatleaks.defenses.dropout import Dropout
 from whatleaks.defenses.label_only import LabelOnly
 from whatleaks.defenses.protocol import Defense, ReleaseDefense, TrainingDefense
-from whatleaks.defenses.release_gate import ReleaseGate
+from whatleaks.defenses.release_gate import ReleaseGate, Simulate
 from whatleaks.defenses.rounding import Rounding
 from whatleaks.defenses.score_noise import ScoreNoise
 from whatleaks.errors import UsageError, nearest
@@ -102,6 +102,18 @@ def training_defenses() -> tuple[TrainingDefense, ...]:
     """Build every defense that changes how the joint model is trained, in the order of the list."""
     built = (card.build() for card in DEFENSES if card.acts_on == "training")
     return tuple(cast(TrainingDefense, defense) for defense in built)
+
+
+def data_defenses() -> tuple[CorrelationFilter, ...]:
+    """Build every defense that leaves out columns before anything is joined."""
+    built = (card.build() for card in DEFENSES if card.acts_on == "data")
+    return tuple(cast(CorrelationFilter, defense) for defense in built)
+
+
+def gates(simulate: Simulate) -> tuple[ReleaseGate, ...]:
+    """Build every gate with the attack that it simulates."""
+    built = (card.build(simulate) for card in DEFENSES if card.acts_on == "gate")
+    return tuple(cast(ReleaseGate, defense) for defense in built)
 
 
 def defense_card(name: str) -> DefenseCard:

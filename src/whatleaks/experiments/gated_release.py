@@ -16,7 +16,7 @@ from whatleaks.experiments.tasks import task
 from whatleaks.seeds import Streams
 
 if TYPE_CHECKING:
-    from whatleaks.arrays import Floats
+    pass
 
 
 def check(spec: Spec) -> None:
@@ -38,39 +38,20 @@ def gated_release(spec: Spec, streams: Streams) -> Outcome:
 
     ``<attack> below``: the share of released records whose error is under the threshold.
     """
-    from whatleaks.arrays import sealed
+    from whatleaks.auditor.gated import released, simulation
     from whatleaks.auditor.prediction_unit import PredictionWorld
     from whatleaks.auditor.stage import Rows, choose_rows
     from whatleaks.defenses.release_gate import ReleaseGate
-    from whatleaks.federation.additive import ACTIVE
     from whatleaks.metrics.intervals import mean_over_records, wilson
     from whatleaks.threat.registry import threat_model
-    from whatleaks.threat.views.prediction import WhiteBoxPredictionView
-    from whatleaks.wire.channel import Channel
-    from whatleaks.wire.message import Plain
-    from whatleaks.wire.transcript import Transcript
 
     prepared = partitioned(spec, streams)
     rows = choose_rows(prepared, spec.targets or len(prepared.targets), streams.rng("targets"))
     federation = trained(prepared, spec.model_options, spec.model, streams)
     attacks = build_attacks(spec)
-    model = federation.model()
     threshold = spec.options.number("threshold")
-
-    def simulate(own: Floats, scores: Floats) -> Floats:
-        view = WhiteBoxPredictionView(sealed(own), sealed(scores), prepared.passive.shape[1], model)
-        values: Floats = attacks[0].infer(view, streams.rng("gate")).values
-        return values
-
-    channel = Channel(Transcript([ACTIVE]))
-    federation.with_gate(ReleaseGate(simulate, threshold))
-    federation.predict(rows.targets, channel)
-    federation.with_gate(None)
-    sent = channel.transcript.received_by(ACTIVE)
-    told = next(m for m in sent if m.kind == "released").payload
-    assert isinstance(told, Plain)
-    mask = told.values > 0.5
-    released = rows.targets[mask]
+    simulate = simulation(federation, prepared.passive.shape[1], attacks[0], streams)
+    mask = released(federation, rows.targets, ReleaseGate(simulate, threshold))
     count = len(rows.targets)
     measured: dict[str, Quantity] = {
         "unknown": prepared.passive.shape[1],
@@ -94,6 +75,6 @@ def gated_release(spec: Spec, streams: Streams) -> Outcome:
 
     attack(rows.targets, " before")
     if mask.sum() > 1:
-        attack(released, "")
+        attack(rows.targets[mask], "")
     grants = tuple(sorted(g.value for g in threat_model(THREAT).grants))
     return Outcome(measured, baselines, grants)
