@@ -12,7 +12,7 @@ from sample_audit import accuracy, error, share
 
 from whatleaks.errors import SpecError
 from whatleaks.report import figures
-from whatleaks.report.figures import Curve, Line, Point
+from whatleaks.report.figures import Curve, Line, Panel, Point
 from whatleaks.report.style import luminance, readable_on
 
 SHARES = (0.1, 0.3, 0.5)
@@ -56,6 +56,14 @@ def curves() -> str:
     )
 
 
+def small() -> str:
+    parts = [
+        Panel(name, [line("LR", 0.1, 0.2, top)], [line("half", 0.3, 0.3, 0.3)])
+        for name, top in (("bank", 0.4), ("credit", 0.5), ("drive", 0.6))
+    ]
+    return figures.panels("Three sets", parts, "share", "error")
+
+
 def pictures() -> str:
     stack = np.linspace(0, 1, 3 * 4 * 4).reshape(3, 4, 4)
     colour = np.repeat(stack[..., None], 3, axis=-1)[:2]
@@ -67,6 +75,7 @@ LABELS: list[tuple[Callable[[], str], list[str]]] = [
     (scatter, ["Defenses", "rounding", "none", "Leakage"]),
     (heat, ["bank", "credit", "ESA", "PRA", "90 %", "25 %", "100 %", "not run"]),
     (curves, ["SplitGuard", "honest", "hijack", "halt below", "halted at step 2"]),
+    (small, ["Three sets", "bank", "credit", "drive", "LR", "half", "share", "error", "50 %"]),
     (pictures, ["truth", "guess", "one", "two"]),
 ]
 

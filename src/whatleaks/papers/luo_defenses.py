@@ -22,6 +22,7 @@ from whatleaks.papers.luo_setup import (
     SHORT,
     ZERO,
     grn_on_lr,
+    guesses_of,
     inference,
     seeds,
 )
@@ -44,8 +45,7 @@ def _u13_plot(records: Sequence[Record]) -> Plot:
         bars.append(Bar(f"{SHORT[dataset]}, {defense or 'exact'}", over_seeds(runs, GRN)))
         if not defense:
             bars += [
-                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True)
-                for g in ("uniform", "half")
+                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True) for g in guesses_of(runs)
             ]
     return BarPlot("Generative regression on rounded scores", "mean squared error", tuple(bars))
 
@@ -105,7 +105,7 @@ def _u14_plot(records: Sequence[Record]) -> Plot:
         bars.append(Bar(f"{SHORT[dataset]}, plain", over_seeds(plain, GRN)))
         bars.append(Bar(f"{SHORT[dataset]}, dropout 0.5", over_seeds(dropped, GRN)))
         bars += [
-            Bar(f"{SHORT[dataset]}, {g}", over_seeds(plain, g), True) for g in ("uniform", "half")
+            Bar(f"{SHORT[dataset]}, {g}", over_seeds(plain, g), True) for g in guesses_of(plain)
         ]
     return BarPlot("Dropout in the joint network", "mean squared error", tuple(bars))
 

@@ -29,12 +29,13 @@ from whatleaks.papers.luo_setup import (
     SHORT,
     along,
     grn_on_lr,
+    guesses_of,
     inference,
     on_forest,
     seeds,
     with_limit,
 )
-from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
 
 MODELS = {"score-attack": "LR", "forest-attack": "RF", "feature-inference": "NN"}
 
@@ -78,16 +79,25 @@ def _u07_runs(profile: str) -> list[Spec]:
     return runs
 
 
+def _u07_panel(dataset: str, records: Sequence[Record]) -> LinePlot:
+    by = {MODELS[task]: runs for (task,), runs in grouped(records, "task").items()}
+    return LinePlot(
+        SHORT[dataset],
+        "share of passive columns",
+        "mean squared error",
+        tuple(along(runs, "share", GRN, model) for model, runs in by.items()),
+        tuple(
+            along(by["LR"], "share", name, "limit, LR" if name == "limit" else name)
+            for name in guesses_of(by["LR"])
+        ),
+    )
+
+
 def _u07_plot(records: Sequence[Record]) -> Plot:
     if len({r.spec.share for r in records}) > 1:
-        groups = grouped(records, "dataset", "task").items()
-        guesses = grouped([r for r in records if r.spec.task == "score-attack"], "dataset").items()
-        return LinePlot(
+        return PanelPlot(
             "Generative regression on three models",
-            "share of passive columns",
-            "mean squared error",
-            tuple(along(g, "share", GRN, f"{SHORT[d]}, {MODELS[t]}") for (d, t), g in groups),
-            tuple(along(g, "share", "half", f"half, {SHORT[d]}") for (d,), g in guesses),
+            tuple(_u07_panel(d, runs) for (d,), runs in grouped(records, "dataset").items()),
         )
     bars = []
     for (dataset,), group in grouped(records, "dataset").items():
@@ -99,6 +109,14 @@ def _u07_plot(records: Sequence[Record]) -> Plot:
             for g in ("uniform", "gaussian", "half")
         ]
     return BarPlot("Generative regression on three models", "mean squared error", tuple(bars))
+
+
+def _named(cells: Sequence[tuple[str, str, float]]) -> str:
+    """List cells by set and model, with their shares: bank RF 20, 40 %."""
+    shares: dict[str, list[str]] = {}
+    for dataset, task, share in cells:
+        shares.setdefault(f"{SHORT[dataset]} {MODELS[task]}", []).append(f"{100 * share:.0f}")
+    return "; ".join(f"{name} {', '.join(found)} %" for name, found in shares.items())
 
 
 @check(
@@ -135,16 +153,16 @@ def u07(records: Sequence[Record]) -> Judgement:
     verdict = weighed([key in both for key in cells], lower)
     if verdict is Verdict.HOLDS and not most:
         verdict = Verdict.PARTLY
-    lost = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in cells if (d, t, _) not in both]
-    only = [f"{SHORT[d]} {MODELS[t]}" for d, t, _ in both if (d, t, _) not in beats["half"]]
+    lost = _named([key for key in cells if key not in both])
+    only = _named([key for key in both if key not in beats["half"]])
     note = weighed_words([key in both for key in cells], lower)
     note += f" It beats one half in {share_of(len(beats['half']), len(cells), 'cells')}."
     for model, runs in by.items():
         note += f" {model}: {run_by_run(runs, GRN, ('uniform', 'gaussian', 'half'))}"
     if only:
-        note += f" Better than random numbers but not than one half: {', '.join(only)}."
+        note += f" Better than random numbers but not than one half: {only}."
     if lost:
-        note += f" Not better than both random guesses: {', '.join(lost)}."
+        note += f" Not better than both random guesses: {lost}."
     return Judgement(
         verdict,
         f"beats both random guesses in {share_of(len(both), len(cells), 'cells')}; NN's error over LR's "
@@ -195,7 +213,7 @@ def _u08_plot(records: Sequence[Record]) -> Plot:
     found = _by_case(records)
     bars = [Bar(case, over_seeds(runs, name)) for case, (runs, name) in found.items()]
     full = found["full"][0]
-    bars += [Bar(g, over_seeds(full, g), True) for g in ("uniform", "gaussian", "half")]
+    bars += [Bar(g, over_seeds(full, g), True) for g in guesses_of(full)]
     return BarPlot("Table III: parts of the attack left out", "mean squared error", tuple(bars))
 
 

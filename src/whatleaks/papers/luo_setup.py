@@ -7,7 +7,7 @@ from typing import Any
 
 from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
-from whatleaks.papers.grouping import grid, grouped, over_seeds
+from whatleaks.papers.grouping import grid, grouped, has, over_seeds
 from whatleaks.papers.plot import Series
 
 SETS = {  # the parser's options of each set: news has a number of shares, cut into 5 classes
@@ -81,6 +81,11 @@ def with_limit(profile: str) -> dict[str, Any]:
 
 def _brief(profile: str) -> dict[str, Any]:
     return {**BRIEF_MODEL, **BRIEF_GENERATOR} if profile == "fast" else {}
+
+
+def guesses_of(records: Sequence[Record]) -> list[str]:
+    """Return what a figure compares with: two guesses, and the limit where the runs have it."""
+    return [g for g in ("uniform", "half", "limit") if all(has(r, g) for r in records)]
 
 
 def along(records: Sequence[Record], field: str, name: str, label: str) -> Series:

@@ -26,9 +26,10 @@ from whatleaks.papers.luo_setup import (
     SHORT,
     along,
     esa,
+    guesses_of,
     seeds,
 )
-from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
 
 NAME = "equality-solving"
 
@@ -47,18 +48,18 @@ def _beyond(records: Sequence[Record]) -> list[Record]:
 
 
 def _u03_plot(records: Sequence[Record]) -> Plot:
-    lines, guesses = [], []
+    panels = []
     for (dataset,), group in grouped(records, "dataset").items():
-        lines.append(along(group, "share", NAME, SHORT[dataset]))
-        for guess in ("uniform", "half"):
-            guesses.append(along(group, "share", guess, f"{guess}, {SHORT[dataset]}"))
-    return LinePlot(
-        "Equality solving against the share of columns",
-        "share of passive columns",
-        "mean squared error",
-        tuple(lines),
-        tuple(guesses),
-    )
+        panels.append(
+            LinePlot(
+                SHORT[dataset],
+                "share of passive columns",
+                "mean squared error",
+                (along(group, "share", NAME, "equality solving"),),
+                tuple(along(group, "share", guess, guess) for guess in guesses_of(group)),
+            )
+        )
+    return PanelPlot("Equality solving against the share of columns", tuple(panels))
 
 
 @check(
@@ -153,8 +154,7 @@ def _u12_plot(records: Sequence[Record]) -> Plot:
         bars.append(Bar(f"{SHORT[dataset]}, {defense or 'exact'}", over_seeds(runs, NAME)))
         if not defense:
             bars += [
-                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True)
-                for g in ("uniform", "half")
+                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True) for g in guesses_of(runs)
             ]
     return BarPlot("Equality solving on rounded scores", "mean squared error", tuple(bars))
 

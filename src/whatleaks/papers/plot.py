@@ -29,6 +29,14 @@ class LinePlot:
 
 
 @dataclass(frozen=True)
+class PanelPlot:
+    """Several line plots side by side that share their axes' meaning, lines and legend."""
+
+    title: str
+    panels: tuple[LinePlot, ...]
+
+
+@dataclass(frozen=True)
 class ScorePlot:
     """A detector's scores over the steps of several runs, with its threshold."""
 
@@ -75,4 +83,4 @@ class ScatterPlot:
     groups: tuple[Points, ...]
 
 
-Plot = LinePlot | ScorePlot | BarPlot | ScatterPlot
+Plot = LinePlot | PanelPlot | ScorePlot | BarPlot | ScatterPlot

@@ -12,7 +12,7 @@ from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import checks
 from whatleaks.papers.claim import papers
 from whatleaks.papers.ledger import Entry
-from whatleaks.papers.plot import BarPlot, LinePlot, Plot, ScatterPlot
+from whatleaks.papers.plot import BarPlot, LinePlot, PanelPlot, Plot, ScatterPlot, Series
 
 EVIDENCE_ROWS = 60
 
@@ -22,11 +22,16 @@ def draw(plot: Plot) -> str:
     from whatleaks.report.figures import (
         Curve,
         Line,
+        Panel,
         bars,
         error_against_share,
+        panels,
         scatter,
         score_curves,
     )
+
+    def drawn(series: Sequence[Series]) -> list[Line]:
+        return [Line(s.label, s.x, s.y) for s in series]
 
     if isinstance(plot, BarPlot):
         entries = [(bar.label, bar.value, bar.guess) for bar in plot.bars]
@@ -35,11 +40,18 @@ def draw(plot: Plot) -> str:
         groups = [(group.label, group.x, group.y) for group in plot.groups]
         return scatter(plot.title, groups, plot.x_label, plot.y_label)
     if isinstance(plot, LinePlot):
-        lines = [Line(s.label, s.x, s.y) for s in plot.lines]
-        baselines = [Line(s.label, s.x, s.y) for s in plot.baselines]
         return error_against_share(
-            plot.title, lines, baselines, y_label=plot.y_label, log=plot.log, x_label=plot.x_label
+            plot.title,
+            drawn(plot.lines),
+            drawn(plot.baselines),
+            y_label=plot.y_label,
+            log=plot.log,
+            x_label=plot.x_label,
         )
+    if isinstance(plot, PanelPlot):
+        first = plot.panels[0]
+        parts = [Panel(p.title, drawn(p.lines), drawn(p.baselines)) for p in plot.panels]
+        return panels(plot.title, parts, first.x_label, first.y_label, first.log)
     curves = [
         Curve(
             label,

@@ -73,40 +73,51 @@ def error_against_share(
 ) -> str:
     """Draw the error against the share of columns (0 to 1) that the passive party holds."""
     _need(title, lines)
-    for line in (*lines, *baselines):
-        if len(line.x) != len(line.y):
-            raise SpecError(
-                f"{line.label!r} has {len(line.x)} places and {len(line.y)} measurements: give as many"
-            )
-    from matplotlib.ticker import FuncFormatter
-
     with sheet(title) as figure:
         axes = figure.add_subplot()
-        for i, line in enumerate(lines):
-            _with_intervals(
-                axes, line, (i - (len(lines) - 1) / 2) * 0.006,
-                color=_turn(COLOURS, i), marker=_turn(MARKS, i), linestyle=_turn(DASHES, i),
-            )  # fmt: skip
-        for i, line in enumerate(baselines):
-            _with_intervals(
-                axes,
-                line,
-                0.0,
-                color=_turn(GREYS, i),
-                linestyle=_turn(DASHES[1:], i),
-                linewidth=1.2,
-            )
+        _draw_lines(axes, lines, baselines, log)
         if threshold is not None:
             _threshold(axes, threshold, threshold_label)
-        if log:
-            axes.set_yscale("log")
-            axes.minorticks_off()
-        else:
-            axes.set_ylim(bottom=0.0)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: number(y)))
         _finish(axes, title, x_label, y_label)
         return svg(figure, title, " ".join(_line_in_words(line) for line in (*lines, *baselines)))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several small line figures with the same lines."""
+
+    title: str
+    lines: Sequence[Line]
+    baselines: Sequence[Line] = ()
+
+
+def panels(
+    title: str, parts: Sequence[Panel], x_label: str, y_label: str, log: bool = False
+) -> str:
+    """Draw small figures two by two under one legend; each has a scale of its own."""
+    _need(title, parts)
+    rows = -(-len(parts) // 2)
+    with sheet(title, 7.0, 0.9 + 2.3 * rows) as figure:
+        grid = figure.subplots(rows, 2, squeeze=False, sharex=True).ravel()
+        words: list[str] = []
+        named: dict[str, Any] = {}
+        for axes, part in zip(grid, parts, strict=False):
+            _draw_lines(axes, part.lines, part.baselines, log)
+            axes.set_title(printable(part.title), fontsize=10)
+            words.append(f"{part.title}:")
+            words += [_line_in_words(line) for line in (*part.lines, *part.baselines)]
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                named.setdefault(label, handle)
+        for axes in grid[len(parts) :]:
+            axes.set_visible(False)
+        for axes in grid[max(0, len(parts) - 2) : len(parts)]:
+            axes.set_xlabel(printable(x_label))
+        figure.supylabel(printable(y_label), fontsize=10)
+        figure.suptitle(printable(title), x=0.02, ha="left", fontweight="bold")
+        figure.legend(
+            list(named.values()), list(named), loc="outside lower left", ncols=min(6, len(named))
+        )
+        return svg(figure, title, " ".join(words))
 
 
 def privacy_against_utility(
@@ -348,6 +359,38 @@ def _with_intervals(axes: Axes, line: Line, aside: float, **look: Any) -> None:
         elinewidth=1.1,
         **look,
     )
+
+
+def _draw_lines(axes: Axes, lines: Sequence[Line], baselines: Sequence[Line], log: bool) -> None:
+    """Draw measured lines in colour and baselines in grey, against a share from 0 to 1."""
+    from matplotlib.ticker import FuncFormatter
+
+    for line in (*lines, *baselines):
+        if len(line.x) != len(line.y):
+            raise SpecError(
+                f"{line.label!r} has {len(line.x)} places and {len(line.y)} measurements: give as many"
+            )
+    for i, line in enumerate(lines):
+        _with_intervals(
+            axes, line, (i - (len(lines) - 1) / 2) * 0.006,
+            color=_turn(COLOURS, i), marker=_turn(MARKS, i), linestyle=_turn(DASHES, i),
+        )  # fmt: skip
+    for i, line in enumerate(baselines):
+        _with_intervals(
+            axes,
+            line,
+            0.0,
+            color=_turn(GREYS, i),
+            linestyle=_turn(DASHES[1:], i),
+            linewidth=1.2,
+        )
+    if log:
+        axes.set_yscale("log")
+        axes.minorticks_off()
+    else:
+        axes.set_ylim(bottom=0.0)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: number(y)))
 
 
 def _threshold(axes: Axes, value: float, label: str) -> None:
