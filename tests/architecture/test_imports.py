@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "whatleaks"
 
-BASE = {"arrays", "codec", "seeds", "errors"}
+BASE = {"arrays", "cards", "codec", "seeds", "errors"}
 LOWER = {"models", "wire", "crypto", "data"}
 MIDDLE = {"federation", "attacks", "defenses", "detectors", "metrics", "threat"}
 LEVEL = (
@@ -27,6 +27,7 @@ SIBLINGS = {
     ("papers", "experiments"),  # claims are run as experiments
 }
 ATTACKS_MAY_IMPORT = (
+    "cards",
     "arrays",
     "codec",
     "errors",

@@ -17,7 +17,7 @@ from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
 from whatleaks.attacks.path_restriction import PathRestriction, PathRestrictionValues
 from whatleaks.attacks.protocol import Attack
-from whatleaks.errors import UsageError, nearest
+from whatleaks.cards import card_of
 from whatleaks.threat.grants import Grant
 
 LUO = "Luo, Wu, Xiao, Ooi 2021 (ICDE)"
@@ -186,10 +186,4 @@ ATTACKS: tuple[AttackCard, ...] = (
 
 def attack_card(name: str) -> AttackCard:
     """Return the card of an attack; an unknown name is refused with the nearest one."""
-    for card in ATTACKS:
-        if card.name == name:
-            return card
-    known = [card.name for card in ATTACKS]
-    raise UsageError(
-        f"unknown attack {name!r}.{nearest(name, known)} `whatleaks attacks` lists them"
-    )
+    return card_of("attack", ATTACKS, name)

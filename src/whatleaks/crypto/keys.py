@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from whatleaks.crypto.additive import IntegerCiphers, PublicKey, SecretKey
 from whatleaks.crypto.fixed_point import FixedPoint
-from whatleaks.errors import CryptoError, nearest
+from whatleaks.errors import CryptoError, SpecError, nearest
 
 BACKENDS = ("heu-paillier", "heu-ou", "phe-paillier")
 KEY_BITS = (2048, 3072)
+
+
+def check_key_settings(backend: str, key_bits: int, insecure_test_key: bool) -> None:
+    """Refuse settings with an unknown backend or a key that is too short, before any key is made."""
+    if backend not in BACKENDS:
+        raise SpecError(
+            f"unknown backend {backend!r}: use one of {', '.join(BACKENDS)}."
+            f"{nearest(backend, BACKENDS)}"
+        )
+    if key_bits not in KEY_BITS and not insecure_test_key:
+        raise SpecError(
+            f"key_bits is {key_bits}: use 2048 or 3072 (tests may say insecure_test_key)"
+        )
 
 
 def generate_keys(
@@ -18,16 +31,7 @@ def generate_keys(
     insecure_test_key: bool = False,
 ) -> tuple[PublicKey, SecretKey]:
     """Make a key pair of 2048 or 3072 bits; others only with ``insecure_test_key``."""
-    if backend not in BACKENDS:
-        raise CryptoError(
-            f"unknown backend {backend!r}: use one of {', '.join(BACKENDS)}."
-            f"{nearest(backend, BACKENDS)}"
-        )
-    if bits not in KEY_BITS and not insecure_test_key:
-        raise CryptoError(
-            f"a key of {bits} bits is refused: use 2048 or 3072 "
-            "(tests may say insecure_test_key=True)"
-        )
+    check_key_settings(backend, bits, insecure_test_key)
     if bits < 256 or bits % 8:
         raise CryptoError(f"a key of {bits} bits cannot be made: use 2048 or 3072")
     ciphers: IntegerCiphers

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
+from whatleaks.cards import card_of
 from whatleaks.defenses.collaboration_check import CorrelationFilter
 from whatleaks.defenses.dropout import Dropout
 from whatleaks.defenses.label_only import LabelOnly
@@ -13,7 +14,7 @@ from whatleaks.defenses.protocol import Defense, ReleaseDefense, TrainingDefense
 from whatleaks.defenses.release_gate import ReleaseGate, Simulate
 from whatleaks.defenses.rounding import Rounding
 from whatleaks.defenses.score_noise import ScoreNoise
-from whatleaks.errors import UsageError, nearest
+from whatleaks.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -118,13 +119,7 @@ def gates(simulate: Simulate) -> tuple[ReleaseGate, ...]:
 
 def defense_card(name: str) -> DefenseCard:
     """Return the card of a defense; an unknown name is refused with the nearest one."""
-    for card in DEFENSES:
-        if card.name == name:
-            return card
-    known = [card.name for card in DEFENSES]
-    raise UsageError(
-        f"unknown defense {name!r}.{nearest(name, known)} `whatleaks defenses` lists them"
-    )
+    return card_of("defense", DEFENSES, name)
 
 
 def release_defense(name: str) -> ReleaseDefense:

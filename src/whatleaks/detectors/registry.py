@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from whatleaks.cards import card_of
 from whatleaks.detectors.protocol import Detector
 from whatleaks.detectors.splitguard import SplitGuard
-from whatleaks.errors import UsageError, nearest
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,4 @@ DETECTORS: tuple[DetectorCard, ...] = (
 
 def detector_card(name: str) -> DetectorCard:
     """Return the card of a detector; an unknown name is refused with the nearest one."""
-    for card in DETECTORS:
-        if card.name == name:
-            return card
-    known = [card.name for card in DETECTORS]
-    raise UsageError(
-        f"unknown detector {name!r}.{nearest(name, known)} `whatleaks detectors` lists them"
-    )
+    return card_of("detector", DETECTORS, name)

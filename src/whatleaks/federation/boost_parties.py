@@ -15,9 +15,9 @@ import numpy as np
 from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_bools, sealed_ints
 from whatleaks.codec import travels
 from whatleaks.crypto.additive import Encrypted, PublicKey, SecretKey
-from whatleaks.crypto.keys import BACKENDS, KEY_BITS
+from whatleaks.crypto.keys import check_key_settings
 from whatleaks.crypto.packing import paired, unpacked, unpaired
-from whatleaks.errors import SpecError, UsageError, WireError, nearest
+from whatleaks.errors import UsageError, WireError
 from whatleaks.federation.regression_parties import read_cipher, read_plain
 from whatleaks.models.boosted_trees import (
     FRACTION,
@@ -70,15 +70,7 @@ class SecureBoostSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
-        if self.backend not in BACKENDS:
-            raise SpecError(
-                f"unknown backend {self.backend!r}: use one of {', '.join(BACKENDS)}."
-                f"{nearest(self.backend, BACKENDS)}"
-            )
-        if self.key_bits not in KEY_BITS and not self.insecure_test_key:
-            raise SpecError(
-                f"key_bits is {self.key_bits}: use 2048 or 3072 (tests may say insecure_test_key)"
-            )
+        check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
 
 
 @dataclass(frozen=True)

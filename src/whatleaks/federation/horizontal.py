@@ -24,7 +24,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.crypto.additive import PublicKey, SecretKey
-from whatleaks.crypto.keys import BACKENDS, KEY_BITS, generate_keys
+from whatleaks.crypto.keys import check_key_settings, generate_keys
 from whatleaks.crypto.sharing import combine, from_halves, share, to_halves
 from whatleaks.errors import SpecError, TableError, nearest
 from whatleaks.federation.regression_parties import (
@@ -77,15 +77,7 @@ class HorizontalSettings:
                 f"unknown averaging {self.averaging!r}: use one of {', '.join(AVERAGING)}."
                 f"{nearest(self.averaging, AVERAGING)}"
             )
-        if self.backend not in BACKENDS:
-            raise SpecError(
-                f"unknown backend {self.backend!r}: use one of {', '.join(BACKENDS)}."
-                f"{nearest(self.backend, BACKENDS)}"
-            )
-        if self.key_bits not in KEY_BITS and not self.insecure_test_key:
-            raise SpecError(
-                f"key_bits is {self.key_bits}: use 2048 or 3072 (tests may say insecure_test_key)"
-            )
+        check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
 
 
 def train_locally(x: Floats, y: Floats, weights: Floats, settings: HorizontalSettings) -> Floats:

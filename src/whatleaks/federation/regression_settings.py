@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
-from whatleaks.crypto.keys import BACKENDS, KEY_BITS
-from whatleaks.errors import SpecError, TableError, nearest
+from whatleaks.crypto.keys import check_key_settings
+from whatleaks.errors import SpecError, TableError
 from whatleaks.seeds import Streams
 
 ACTIVE, PASSIVE, ARBITER = "active", "passive", "arbiter"
@@ -94,15 +94,7 @@ class SecureLinearSettings:
             raise SpecError(f"fake_columns is {self.fake_columns}: use 0 or more")
         if self.shuffle_seed < 0:
             raise SpecError(f"shuffle_seed is {self.shuffle_seed}: use 0 or more")
-        if self.backend not in BACKENDS:
-            raise SpecError(
-                f"unknown backend {self.backend!r}: use one of {', '.join(BACKENDS)}."
-                f"{nearest(self.backend, BACKENDS)}"
-            )
-        if self.key_bits not in KEY_BITS and not self.insecure_test_key:
-            raise SpecError(
-                f"key_bits is {self.key_bits}: use 2048 or 3072 (tests may say insecure_test_key)"
-            )
+        check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
 
     def batch_count(self, records: int) -> int:
         """Return the number of batches, and so of steps, in an epoch."""
