@@ -3,7 +3,7 @@
 Trains 5 trees of depth 3 on the credit card set (30,000 x 23, the passive party holds 12
 columns) and counts every operation on ciphertexts. In the same run, and on the same key, it
 measures what the library needs for one encryption, addition and decryption. The floor is
-count times rate of these three; shifts and everything else, from messages to
+count times rate of these three; subtractions, shifts and everything else, from messages to
 gains, are overhead. The ratio is of processor times, which neighbours on the machine disturb
 little; the limit in seconds is by the clock. Prints one line per fact and fails if a limit
 is broken.
@@ -68,6 +68,11 @@ class Counting:
     def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
         """Not part of this protocol."""
         raise NotImplementedError("SecureBoost multiplies by no plain matrix")
+
+    def subtract(self, left: Any, right: Any) -> Any:
+        """Count subtractions."""
+        self.done["subtractions"] += left.shape[0]
+        return self._ciphers.subtract(left, right)
 
     def take(self, vector: Any, places: Ints) -> Any:
         """Copy; nothing to count."""

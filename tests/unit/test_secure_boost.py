@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 
 from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import decode, encode
@@ -24,7 +23,6 @@ from whatleaks.federation.secure_boost import (
     SplitOwner,
     predict_scores,
     run,
-    summed_nodes,
 )
 from whatleaks.models.boosted_trees import BoostSettings, derivatives, left_sums, train_joined
 from whatleaks.models.candidate_splits import candidates, fit_bins
@@ -65,12 +63,14 @@ def train(
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 @pytest.mark.parametrize("share", [1.0, 0.6])
+@pytest.mark.parametrize("subtract_above", [0, 1000])
 def test_the_trees_are_those_of_the_joined_table(
-    classes: int, gaps: float, share: float, keys: Keys
+    classes: int, gaps: float, share: float, subtract_above: int, keys: Keys
 ) -> None:
     parts, labels = tables(classes, classes, gaps)
     boost = replace(BOOST, subsample=share, colsample_bytree=share)
-    secure = train(parts, labels, replace(FAST, boost=boost), keys)
+    settings = replace(FAST, boost=boost, subtract_above=subtract_above)
+    secure = train(parts, labels, settings, keys)
     plain = train_joined(parts, labels, boost, STREAMS)
     assert encode(secure.model) == encode(plain)
     x = np.concatenate(parts, axis=1)
@@ -83,15 +83,14 @@ def test_the_trees_are_those_of_the_joined_table(
     "changes",
     [
         {"pack": False},
-        {"subtract": False},
         {"backend": "phe-paillier", "key_bits": 512},
-        {"backend": "heu-paillier", "key_bits": 512},
-        {"backend": "phe-paillier", "key_bits": 512, "pack": False},
+        {"backend": "heu-paillier", "key_bits": 512, "subtract_above": 0},
+        {"backend": "phe-paillier", "key_bits": 512, "subtract_above": 0, "pack": False},
     ],
 )
 def test_neither_backend_nor_packing_changes_a_tree(changes: dict[str, Any]) -> None:
     parts, labels = tables(1, gaps=0.1, records=40)
-    boost = replace(BOOST, rounds=2, max_depth=2)
+    boost = replace(BOOST, rounds=1, max_depth=2)
     secure = train(parts, labels, replace(FAST, boost=boost, **changes), None)
     assert encode(secure.model) == encode(train_joined(parts, labels, boost, STREAMS))
 
@@ -158,8 +157,7 @@ def test_message_kinds_and_counts(keys: Keys) -> None:
     }
     sums = [m for m in secure.transcript.received_by("active") if m.kind == "sums"]
     per_level = [m.payload.shape[0] for m in sums if m.sender == "passive-1"]
-    # After the first round one of two siblings is added up: the parent's sums give the other's.
-    assert per_level == waiting[0] + [max(1, count // 2) for count in waiting[1]]
+    assert per_level == [count for tree in waiting for count in tree]
     for party in ("active", "passive-1", "passive-2"):  # one message of a kind in a step
         named = [(m.sender, m.kind, m.step) for m in secure.transcript.received_by(party)]
         assert len(named) == len(set(named))
@@ -299,11 +297,11 @@ def test_no_derivative_reaches_a_passive_party_and_no_value_the_active(keys: Key
             assert set(message.payload.values.tolist()) <= {0.0, 1.0}
 
 
-def test_sums_come_shuffled_anew_for_every_tree(keys: Keys) -> None:
+def test_sums_come_shuffled_anew_for_every_node(keys: Keys) -> None:
     public, secret = keys
     parts, labels = tables(8)
     secure = train(parts, labels, replace(FAST, pack=False), keys)
-    form = PairFormat.of(60)
+    form = PairFormat.of(60, BOOST.max_depth)
     sums = [m for m in secure.transcript.received_by("active") if m.kind == "sums"]
     mine = [m for m in sums if m.sender == "passive-1" and m.step in (0, BOOST.max_depth)]
     assert len(mine) == 2  # the roots of both trees
@@ -344,49 +342,36 @@ def test_every_ciphertext_is_new(keys: Keys) -> None:
     assert len(sums) == len(set(sums)) > 10
 
 
-def test_of_two_siblings_the_smaller_is_added_up() -> None:
-    assert summed_nodes(np.array([0, 0, 0]), 1, True).tolist() == [0]
-    here = np.array([0, 0, 1, 2, 3, 3, -1, 5, 4])  # sizes 2, 1, 1, 2, 1, 1
-    assert summed_nodes(here, 6, True).tolist() == [1, 2, 4]
-    assert summed_nodes(here, 6, False).tolist() == [0, 1, 2, 3, 4, 5]
-    assert summed_nodes(np.array([1, 1]), 2, True).tolist() == [0]  # no drawn record at all
+def test_every_node_has_an_order_of_its_own(keys: Keys) -> None:
+    parts, _ = tables(8)
+    rngs = [np.random.default_rng(s) for s in (0, 1)]
+    party = PassiveParty("passive-1", parts[1], FAST, *rngs, keys[0], Channel())
+    data = keys[0].outgoing_new(np.arange(60).astype(object), 60)
+    party.begin_tree(np.arange(60.0), Cipher("heu-ou", (60,), data))
+    party.send_sums(0, np.zeros(60))
+    (root,) = party._order
+    party.send_sums(1, np.arange(60.0) % 2)
+    orders = {tuple(order.tolist()) for order in (root, *party._order)}
+    assert len(orders) == 3
 
 
-def test_after_the_first_round_an_order_for_every_node_would_hide_nothing() -> None:
-    """From three shuffled tables of exact sums, one finds which belong together.
-
-    In the first round the sums are counts, and many pairs fit by chance: hence ``subtract``
-    spares it.
-    """
-    x, labels = load_breast_cancer(return_X_y=True)
-    parts = [x[:, :15], x[:, 15:]]
-    fitting = []
-    for rounds in (0, 1, 3):
-        margins = np.zeros((len(x), 1))
-        if rounds:
-            boost = BoostSettings(rounds=rounds, max_depth=3)
-            margins = train_joined(parts, labels, boost, STREAMS).margins(x)
-        found, together = _pairs(parts, labels, margins)
-        assert found >= together
-        fitting.append((len(found), len(together)))
-    assert fitting == [(1582, 429), (468, 440), (449, 448)]  # as docs/protocols says
-
-
-def _pairs(parts: list[Floats], labels: Ints, margins: Floats) -> tuple[set[Any], set[Any]]:
-    """Return the pairs of siblings' sums that fit some parent's, and those that belong together."""
-    bins = fit_bins(parts[1], 32)
-    given = candidates(bins, np.arange(parts[1].shape[1]))
-    seen = given.seen(bins.codes(parts[1]), bins)
-    side = (parts[0][:, 7] > np.median(parts[0][:, 7])).astype(np.int64)
-    root = np.zeros(len(side), dtype=np.int64)
-    gh = [v[:, 0] for v in derivatives(margins, labels)]
-    above = set(zip(*(left_sums(v, seen, root, 1, given)[0].tolist() for v in gh), strict=True))
-    left, right = (
-        list(zip(*(left_sums(v, seen, side, 2, given)[k].tolist() for v in gh), strict=True))
-        for k in (0, 1)
-    )
-    fitting = {(a, b) for a in left for b in right if (a[0] + b[0], a[1] + b[1]) in above}
-    return fitting, set(zip(left, right, strict=True))
+def test_what_no_honest_party_sends_is_refused_by_name(keys: Keys) -> None:
+    public, _ = keys
+    parts, labels = tables(0)
+    exchange = Exchange(Channel())
+    settings = replace(FAST, pack=False)
+    active = ActiveParty(parts[0], labels, settings, STREAMS, keys, exchange, ("passive-1",))
+    active._round_margins = active.margins.copy()
+    active.begin_tree(0, 0)
+    huge = np.array([1 << 250] + [0] * 9, dtype=object)
+    sums = Cipher(public.scheme, (1, 10), public.outgoing_new(huge, 251))
+    with pytest.raises(WireError, match="sum that these records cannot have"):
+        active.choose(0, [sums], [10])
+    none = Cipher(public.scheme, (1, 10), public.outgoing_new(huge * 0, 251))
+    active.choose(0, [none], [10])
+    active._owner[-1] = np.array([1])
+    with pytest.raises(WireError, match="passive-1 sends all records of a node to one side"):
+        active.divide([np.ones(60)])
 
 
 @pytest.mark.parametrize("backend", ["heu-ou", "heu-paillier", "phe-paillier"])
@@ -420,12 +405,17 @@ def test_histograms_of_both_backends_are_exact() -> None:
                 for b in range(5)
             ]
             assert secret.decrypt_integers(result).tolist() == expected
+        less = secret.decrypt_integers(public.subtract(sums[2], sums[0]))
+        whole, part = (secret.decrypt_integers(sums[i]) for i in (2, 0))
+        assert less.tolist() == (whole - part).tolist()
         with pytest.raises(CryptoError, match=r"must lie in 0\.\.3"):
             public.bucket_sums(encrypted, buckets, 4, groups)
         with pytest.raises(CryptoError, match="do not fit 30"):
             public.bucket_sums(encrypted, buckets[:29], 5, groups)
         with pytest.raises(CryptoError, match="cannot take places"):
             public.take(encrypted, np.array([30]))
+        with pytest.raises(CryptoError, match="cannot subtract"):
+            public.subtract(encrypted, sums[0])
 
 
 def test_messages_that_do_not_fit_are_refused(keys: Keys) -> None:
@@ -435,18 +425,22 @@ def test_messages_that_do_not_fit_are_refused(keys: Keys) -> None:
     sent = keys[0].outgoing_new(np.arange(3).astype(object), 60)
     cipher = Cipher("heu-ou", (3,), sent)
     with pytest.raises(WireError, match="derivatives of 2 records"):
-        party.begin_tree(np.array([0.0, 1.0]), cipher, 0)
+        party.begin_tree(np.array([0.0, 1.0]), cipher)
     with pytest.raises(WireError, match=r"rows must lie in 0\.\.59"):
-        party.begin_tree(np.array([0.0, 1.0, 60.0]), cipher, 0)
+        party.begin_tree(np.array([0.0, 1.0, 60.0]), cipher)
     with pytest.raises(WireError, match="whole numbers"):
-        party.begin_tree(np.array([0.0, 1.0, 1.5]), cipher, 0)
+        party.begin_tree(np.array([0.0, 1.0, 1.5]), cipher)
     with pytest.raises(WireError, match="under heu-ou"):
-        party.begin_tree(np.arange(3.0), replace(cipher, scheme="phe-paillier"), 0)
-    party.begin_tree(np.arange(3.0), cipher, 0)
+        party.begin_tree(np.arange(3.0), replace(cipher, scheme="phe-paillier"))
+    with pytest.raises(WireError, match="names a record more than once"):
+        party.begin_tree(np.array([0.0, 1.0, 1.0]), cipher)
+    party.begin_tree(np.arange(3.0), cipher)
     with pytest.raises(WireError, match="nodes of 60 records"):
         party.send_sums(0, np.zeros(3))
-    with pytest.raises(WireError, match="pairs of nodes, this one has 3"):
-        party.send_sums(0, np.arange(60.0) % 3)
+    with pytest.raises(WireError, match=r"must be 0, 1, \.\.\., at most 1 here"):
+        party.send_sums(0, np.arange(60.0) % 2)
+    with pytest.raises(WireError, match=r"must be 0, 1, \.\.\., at most 2 here"):
+        party.send_sums(1, np.ones(60))
     party.send_sums(0, np.zeros(60))
     with pytest.raises(WireError, match="does not fit this level"):
         party.split(0, np.zeros((2, 10)))
@@ -467,3 +461,5 @@ def test_tables_and_settings_that_cannot_train_are_refused(keys: Keys) -> None:
         replace(FAST, insecure_test_key=False)
     with pytest.raises(SpecError, match="Did you mean 'heu-ou'"):
         replace(FAST, backend="heu-uo")
+    with pytest.raises(SpecError, match="subtract_above"):
+        replace(FAST, subtract_above=-1)

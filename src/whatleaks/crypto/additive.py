@@ -64,6 +64,10 @@ class IntegerCiphers(Protocol):
         """Multiply a plain matrix by a vector."""
         ...
 
+    def subtract(self, left: Any, right: Any) -> Any:
+        """Subtract two vectors."""
+        ...
+
     def take(self, vector: Any, places: Ints) -> Any:
         """Return the elements at ``places``, in that order."""
         ...
@@ -185,6 +189,19 @@ class PublicKey:
             raise CryptoError(f"an integer does not fit into the {bits} bits announced for it")
         vector = self._ciphers.encrypt(integers)
         return self._made(vector, len(integers), 0, self._room(bits))
+
+    def subtract(self, left: Encrypted, right: Encrypted) -> Encrypted:
+        """Subtract two encrypted vectors of one scale."""
+        self._check(left)
+        self._check(right)
+        if (left.count, left.fraction) != (right.count, right.fraction):
+            raise CryptoError(
+                f"cannot subtract {right.count} numbers with {right.fraction} fraction bits from "
+                f"{left.count} with {left.fraction}: lengths and scales must agree"
+            )
+        bits = self._room(max(left.bits, right.bits) + 1)
+        vector = self._ciphers.subtract(left.vector, right.vector)
+        return self._made(vector, left.count, left.fraction, bits)
 
     def take(self, encrypted: Encrypted, places: Ints) -> Encrypted:
         """Return the numbers at ``places``, in that order."""

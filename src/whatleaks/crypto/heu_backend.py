@@ -19,7 +19,7 @@ import numpy as np
 from whatleaks.arrays import Bools, Buckets, Ints
 from whatleaks.crypto.fixed_point import BigInts
 from whatleaks.crypto.heu_raw import RawNumbers, modulus_of
-from whatleaks.crypto.multi_exponent import horner, power_products
+from whatleaks.crypto.modular import horner, power_products, quotients
 from whatleaks.errors import CryptoError
 
 _LENGTH = struct.Struct("<Q")
@@ -27,15 +27,13 @@ _SCHEMAS = {"heu-paillier": "z-paillier", "heu-ou": "ou"}
 
 
 class HeuCiphers:
-    """One HEU public key. The library's kit is rebuilt from public bytes: it holds no secret."""
+    """One HEU public key. The library's kit is made from it alone: it holds no secret."""
 
-    def __init__(self, scheme: str, bits: int, key_bytes: bytes) -> None:
+    def __init__(self, scheme: str, bits: int, public: Any) -> None:
         from heu import numpy as heu_numpy
-        from heu import phe
 
         self.scheme = scheme
-        self.key_bytes = key_bytes
-        public = phe.PublicKey.load_from(key_bytes)
+        self.key_bytes: bytes = public.serialize()
         kit = heu_numpy.setup(public)
         self._encoder = kit.bigint_encoder()
         self._array = kit.array
@@ -86,6 +84,13 @@ class HeuCiphers:
             return None
         library: bytes = self._evaluator.matmul(self._plain(matrix), vector).serialize()
         return raw if mine == library else None
+
+    def subtract(self, left: Any, right: Any) -> Any:
+        """Subtract two vectors: the library's result, with one inverse for all elements."""
+        minuend, subtrahend = self._numbers(left), self._numbers(right)
+        if self._raw is None or minuend is None or subtrahend is None:
+            return self._evaluator.sub(left, right)
+        return self._load(self._raw.write(quotients(minuend, subtrahend, self._raw.modulus)))
 
     def take(self, vector: Any, places: Ints) -> Any:
         """Return the elements at ``places``; the library wants Python's own integers."""
@@ -188,7 +193,7 @@ def generate(scheme: str, bits: int) -> tuple[HeuCiphers, Callable[[Any], BigInt
         integers: BigInts = decryptor.decrypt(vector).to_numpy().reshape(-1)
         return integers
 
-    return HeuCiphers(scheme, bits, kit.public_key().serialize()), decrypt
+    return HeuCiphers(scheme, bits, kit.public_key()), decrypt
 
 
 def load(scheme: str, bits: int, key_bytes: bytes) -> HeuCiphers:
@@ -197,6 +202,6 @@ def load(scheme: str, bits: int, key_bytes: bytes) -> HeuCiphers:
 
     _start_threads()
     try:
-        return HeuCiphers(scheme, bits, key_bytes)
+        return HeuCiphers(scheme, bits, phe.PublicKey.load_from(key_bytes))
     except (phe.PheRuntimeError, RuntimeError):
         raise CryptoError("a public key is damaged: the library cannot read it") from None

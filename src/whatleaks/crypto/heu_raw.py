@@ -19,14 +19,18 @@ class RawNumbers:
     """Reads and writes columns of ciphertexts under one modulus."""
 
     def __init__(self, modulus: int) -> None:
+        from gmpy2 import mpz
+
         digits = -(-modulus.bit_length() // 60)
-        self.modulus = modulus
-        self._r = pow(2, 60 * digits, modulus)
-        self._r_inverse = pow(self._r, -1, modulus)
+        self.modulus = mpz(modulus)
+        self._r = pow(mpz(2), 60 * digits, self.modulus)
+        self._r_inverse = pow(self._r, -1, self.modulus)
         self._tail = b""  # what the library writes after a number: learnt when reading
 
     def read(self, data: bytes) -> list[int]:
         """Return the ciphertexts of a column as plain numbers."""
+        from gmpy2 import mpz
+
         rows, at = _read_int(data, 1)
         columns, at = _read_int(data, at)
         _, at = _read_int(data, at)  # the number of dimensions
@@ -38,7 +42,7 @@ class RawNumbers:
             item, at = _read_raw(data, at)
             inner, end = _read_raw(item, 1)
             self._tail = item[end:]
-            numbers.append(int.from_bytes(inner, "little") * self._r_inverse % self.modulus)
+            numbers.append(mpz.from_bytes(inner, "little") * self._r_inverse % self.modulus)
         return numbers
 
     def write(self, numbers: Sequence[int]) -> bytes:
@@ -46,7 +50,7 @@ class RawNumbers:
         count = len(numbers)
         parts = [b"\x94", _write_int(count), b"\x01\x02", _write_array(count)]
         for number in numbers:
-            inside = number * self._r % self.modulus
+            inside = self._r * number % self.modulus
             inner = inside.to_bytes(inside.bit_length() // 8 + 1, "little")  # a sign bit on top
             item = b"\x91" + _write_raw(inner) + self._tail
             parts.append(_write_raw(item))

@@ -45,6 +45,10 @@ class PheCiphers:
         """Multiply a plain matrix by a vector."""
         return (matrix * vector).sum(axis=1)
 
+    def subtract(self, left: Any, right: Any) -> Any:
+        """Subtract two vectors."""
+        return left - right
+
     def take(self, vector: Any, places: Ints) -> Any:
         """Return the elements at ``places``."""
         return vector[places]

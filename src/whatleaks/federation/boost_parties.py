@@ -17,7 +17,7 @@ from whatleaks.codec import travels
 from whatleaks.crypto.additive import Encrypted, PublicKey, SecretKey
 from whatleaks.crypto.keys import check_key_settings
 from whatleaks.crypto.packing import paired, unpacked, unpaired
-from whatleaks.errors import UsageError, WireError
+from whatleaks.errors import SpecError, UsageError, WireError
 from whatleaks.federation.regression_parties import read_cipher, read_plain
 from whatleaks.models.boosted_trees import (
     FRACTION,
@@ -33,7 +33,7 @@ from whatleaks.models.boosted_trees import (
     node_sums,
     outputs_of,
 )
-from whatleaks.models.candidate_splits import candidates, fit_bins
+from whatleaks.models.candidate_splits import Candidates, candidates, fit_bins
 from whatleaks.models.shared_trees import OwnedSplits, SharedTree
 from whatleaks.seeds import Streams
 from whatleaks.wire.expected import ANY, Expected, Post, Programme
@@ -56,21 +56,24 @@ def passive_name(number: int) -> str:
 class SecureBoostSettings:
     """How to boost and how to encrypt.
 
-    ``pack`` puts many sums into a ciphertext before they are sent: with Paillier this saves
-    most decryptions, with Okamoto-Uchiyama only bytes. ``subtract`` has only one of two
-    siblings added up after the first round; see ``secure_boost`` for what that shows.
+    ``subtract_above``: a node's sums are taken as parent less sibling if the node holds more
+    records than so many per bucket. Subtracting a ciphertext costs as much as adding ten to
+    twenty: inverses are taken many at a time. ``pack`` puts many sums into a ciphertext before they are
+    sent: with Paillier this saves most decryptions, with Okamoto-Uchiyama only bytes.
     """
 
     boost: BoostSettings = field(default_factory=BoostSettings)
     backend: str = "heu-paillier"
     key_bits: int = 2048
     insecure_test_key: bool = False
+    subtract_above: int = 16
     pack: bool = True
-    subtract: bool = True
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
         check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
+        if self.subtract_above < 0:
+            raise SpecError(f"subtract_above is {self.subtract_above}: use 0 or more")
 
 
 @dataclass(frozen=True)
@@ -82,28 +85,13 @@ class PairFormat:
     width: int
 
     @staticmethod
-    def of(records: int) -> PairFormat:
+    def of(records: int, max_depth: int) -> PairFormat:
         """Derive the format from public numbers alone: |g| <= 1 and 0 < h <= 1."""
         room = records.bit_length()
         shift = FRACTION + 1 + room
         bits = shift + FRACTION + 1
-        return PairFormat(shift, bits, bits + room)
-
-
-def summed_nodes(here: Ints, slots: int, subtract: bool) -> Ints:
-    """Return the nodes of a level that are added up: of two siblings the one with fewer records.
-
-    The other's sums are the parent's less these, and the active party, who has decrypted the
-    parent's, subtracts in the clear. ``here`` is the node of every drawn record, so both
-    parties come to the same answer. Of equals the left is taken. The root has no sibling, and
-    without ``subtract`` all nodes are added up.
-    """
-    if slots == 1 or not subtract:
-        return np.arange(slots)
-    sizes = np.bincount(here[here >= 0], minlength=slots)
-    left = np.arange(0, slots, 2)
-    chosen: Ints = left + (sizes[left + 1] < sizes[left])
-    return chosen
+        # A subtraction may add one bit at every level.
+        return PairFormat(shift, bits, bits + room + max_depth)
 
 
 class Columns:
@@ -184,7 +172,7 @@ class PassiveParty:
         self._shuffle = shuffle_rng
         self._key = key
         self._post = post
-        self._format = PairFormat.of(len(x))
+        self._format = PairFormat.of(len(x), settings.boost.max_depth)
         self.columns = Columns(x, settings.boost, column_rng)
         self._drawn = drawn_count(len(x), settings.boost.subsample)
         self._trees = 0
@@ -199,7 +187,7 @@ class PassiveParty:
             self.send_candidates(step)
             rows = yield Expected(step, ACTIVE, "rows", (self._drawn,), True)
             gradients = yield Expected(step, ACTIVE, "gradients", (self._drawn,), False)
-            self.begin_tree(read_plain(rows), gradients, boost_round=tree // outputs)
+            self.begin_tree(read_plain(rows), gradients)
             for level in range(step, step + boost.max_depth):
                 nodes = yield Expected(level, ACTIVE, "nodes", (self._records,), True)
                 self.send_sums(level, read_plain(nodes))
@@ -224,17 +212,19 @@ class PassiveParty:
         count = [len(self.columns.given.cell)]
         self._post.send(step, self._name, ACTIVE, "candidates", Plain(sealed(count)))
 
-    def begin_tree(self, rows: Floats, gradients: Payload, boost_round: int) -> None:
+    def begin_tree(self, rows: Floats, gradients: Payload) -> None:
         """Take the encrypted derivatives of the records in ``rows``."""
         self._rows = _whole(rows, self._records - 1, "rows", least=0)
+        if len(np.unique(self._rows)) != len(self._rows):
+            raise WireError("rows names a record more than once")
         self._gradients = read_cipher(self._key, gradients)
         if self._gradients.count != len(self._rows):
             raise WireError(
                 f"expected the derivatives of {len(self._rows)} records, "
                 f"got {self._gradients.count}"
             )
-        self._subtract = self._settings.subtract and boost_round > 0
-        self._tree_order = self._shuffle.permutation(len(self.columns.given.cell))
+        self._above: list[Encrypted] = []
+        self._order: list[Ints] = []
         self._slot = np.zeros(self._records, dtype=np.int64)
 
     @property
@@ -243,41 +233,59 @@ class PassiveParty:
         return int(self._slot.max()) + 1
 
     def send_sums(self, step: int, slots: Floats) -> None:
-        """Send the encrypted sums of the level's ``summed_nodes``, candidates shuffled.
+        """Send the encrypted sums of the level's nodes, one after another, candidates shuffled.
 
         Without candidates, as announced for this tree, or without nodes there is nothing to
         send.
         """
         if slots.shape != (self._records,):
             raise WireError(f"expected the nodes of {self._records} records, got {slots.shape}")
-        self._slot = _whole(slots, self._records - 1, "nodes")
+        before, self._slot = self._slot, _whole(slots, self._records - 1, "nodes")
         given, count = self.columns.given, self._slots
-        if count > 1 and count % 2:
-            raise WireError(f"a level has pairs of nodes, this one has {count}")
+        deepest = 2 ** (step % self._settings.boost.max_depth)
+        if count > deepest or (np.unique(self._slot[self._slot >= 0]) != np.arange(count)).any():
+            raise WireError(f"the nodes of a level must be 0, 1, ..., at most {deepest} here")
         if not len(given.cell) or not count:
             return
-        here = self._slot[self._rows]
-        # Subtracting needs one order for the whole tree; else every node has its own.
-        self._order = np.stack(
-            [
-                self._tree_order if self._subtract else self._shuffle.permutation(len(given.cell))
-                for _ in range(count)
-            ]
-        )
-        chosen = summed_nodes(here, count, self._subtract).tolist()
-        added = self._key.bucket_sums(
-            self._gradients,
-            self.columns.seen[self._rows],
-            given.buckets,
-            [here == node for node in chosen],
-        )
+        self._above = self._level_sums(given, before)
+        self._order = [self._shuffle.permutation(len(given.cell)) for _ in self._above]
         nodes = [
-            self._packed(self._key.take(node, given.cell[self._order[number]]))
-            for number, node in zip(chosen, added, strict=True)
+            self._packed(self._key.take(node, order))
+            for node, order in zip(self._above, self._order, strict=True)
         ]
         data = b"".join(self._key.outgoing(node) for node in nodes)
         cipher = Cipher(self._key.scheme, (len(nodes), nodes[0].count), data)
         self._post.send(step, self._name, ACTIVE, "sums", cipher)
+
+    def _level_sums(self, given: Candidates, before: Ints) -> list[Encrypted]:
+        """Add up the ciphertexts of every node, or subtract where that is cheaper.
+
+        Of two siblings the one with more records is the parent less the other. ``before``
+        says in which node of the level above each record was.
+        """
+        here = self._slot[self._rows]
+        count = self._slots
+        sizes = np.bincount(here[here >= 0], minlength=count)
+        sibling = np.arange(count) ^ 1
+        by_subtraction = np.zeros(count, dtype=np.bool_)
+        if self._above:
+            # Ties in size go to the left one, so that exactly one of two is added up.
+            larger = (sizes > sizes[sibling]) | (
+                (sizes == sizes[sibling]) & (np.arange(count) % 2 == 1)
+            )
+            by_subtraction = larger & (sizes > self._settings.subtract_above * given.buckets)
+        added = self._key.bucket_sums(
+            self._gradients,
+            self.columns.seen[self._rows],
+            given.buckets,
+            [here == node for node in np.flatnonzero(~by_subtraction).tolist()],
+        )
+        kept = [self._key.take(node, given.cell) for node in added]
+        sums = dict(zip(np.flatnonzero(~by_subtraction).tolist(), kept, strict=True))
+        for node in np.flatnonzero(by_subtraction).tolist():
+            parent = self._above[int(before[np.argmax(self._slot == node)])]
+            sums[node] = self._key.subtract(parent, sums[int(sibling[node])])
+        return [sums[node] for node in range(count)]
 
     def split(self, step: int, chosen: Floats) -> None:
         """Own the splits marked for this party and answer which records go left.
@@ -288,10 +296,15 @@ class PassiveParty:
         cells = len(self.columns.given.cell)
         if chosen.shape != (self._slots, cells):
             raise WireError(f"a choice of shape {chosen.shape} does not fit this level's nodes")
-        pick = np.full(len(chosen), -1)
-        if cells:
-            first = np.where(chosen > 0.0, self._order, cells).min(axis=1)
-            pick = np.where(first < cells, first, -1)
+        pick = np.array(
+            [
+                order[row > 0.0].min() if (row > 0.0).any() else -1
+                for order, row in zip(self._order, chosen, strict=True)
+            ]
+            if cells
+            else np.full(len(chosen), -1),
+            dtype=np.int64,
+        )
         left = self.columns.split(self._slot, pick)
         self._post.send(step, self._name, ACTIVE, "left", Plain(sealed(left)))
 
@@ -330,12 +343,11 @@ class ActiveParty:
         self._labels = labels
         self._settings = settings.boost
         self._pack = settings.pack
-        self._may_subtract = settings.subtract
         self._rows_rng = streams.rng("rows")
         self._public, self._secret = keys
         self._post = post
         self._passives = tuple(passives)
-        self._format = PairFormat.of(len(x))
+        self._format = PairFormat.of(len(x), settings.boost.max_depth)
         self.outputs = outputs_of(check_labels(labels, len(x)))
         self.columns = Columns(x, settings.boost, streams.rng("columns/0"))
         self.margins = np.zeros((len(x), self.outputs))
@@ -353,18 +365,14 @@ class ActiveParty:
                 counts.append(int(_whole(told, MOST_CANDIDATES, "candidates", least=0)[0]))
             if tree % self.outputs == 0:
                 self._round_margins = self.margins.copy()
-            self._subtract = self._may_subtract and tree >= self.outputs
             self.begin_tree(step, tree % self.outputs)
             for level in range(step, step + depth):
                 self.send_nodes(level)
                 if not self.growth.slots:  # told to all: no record waits any more
                     break
-                self._added = summed_nodes(
-                    self.growth.waiting()[self._rows], self.growth.slots, self._subtract
-                )
                 sums: list[Payload | None] = []
                 for name, count in zip(self._passives, counts, strict=True):
-                    shape = (len(self._added), self._each(count))
+                    shape = (self.growth.slots, self._each(count))
                     sums.append(
                         (yield Expected(level, name, "sums", shape, False)) if count else None
                     )
@@ -437,11 +445,7 @@ class ActiveParty:
         total_g, total_h = (node_sums(v, here, slots) for v in (self._g, self._h))
         seen, given = self.columns.seen[self._rows], self.columns.given
         sides = [tuple(left_sums(v, seen, here, slots, given) for v in (self._g, self._h))]
-        self._above = [
-            self._completed(self._opened(payload, count), party)
-            for party, (payload, count) in enumerate(zip(sums, counts, strict=True))
-        ]
-        sides += self._above
+        sides += [self._opened(s, n, slots) for s, n in zip(sums, counts, strict=True)]
         gain = [gains(g, h, total_g, total_h, self._settings) for g, h in sides]
         best = np.stack([part.max(axis=1, initial=-np.inf) for part in gain])
         owner = np.where(best.max(axis=0) > -np.inf, best.argmax(axis=0), -1)
@@ -462,36 +466,25 @@ class ActiveParty:
             return count
         return self._public.packs(count, self._format.width)
 
-    def _opened(self, sums: Payload | None, count: int) -> tuple[Ints, Ints]:
-        """Decrypt one party's sums: a row for every node that it added up."""
-        nodes = len(self._added)
+    def _opened(self, sums: Payload | None, count: int, slots: int) -> tuple[Ints, Ints]:
+        """Decrypt one party's sums: a row for every node."""
         if not count or not isinstance(sums, Cipher):
-            return np.zeros((nodes, 0), dtype=np.int64), np.zeros((nodes, 0), dtype=np.int64)
+            return np.zeros((slots, 0), dtype=np.int64), np.zeros((slots, 0), dtype=np.int64)
         width, each = self._format.width, self._each(count)
-        if sums.shape != (nodes, each) or len(sums.data) % nodes:
+        if sums.shape != (slots, each) or len(sums.data) % slots:
             raise WireError(
-                f"expected {each} ciphertexts for each of {nodes} nodes, got {sums.shape}"
+                f"expected {each} ciphertexts for each of {slots} nodes, got {sums.shape}"
             )
-        size = len(sums.data) // nodes
+        size = len(sums.data) // slots
         pairs = []
         for first in range(0, len(sums.data), size):
             node = Cipher(sums.scheme, (each,), sums.data[first : first + size])
             opened = self._secret.decrypt_integers(read_cipher(self._public, node))
             pairs.append(unpacked(opened, count, width) if self._pack else opened)
-        return unpaired(np.stack(pairs), self._format.shift)
-
-    def _completed(self, added: tuple[Ints, Ints], party: int) -> tuple[Ints, Ints]:
-        """Add the rows of the siblings: the parent's sums less those that were added up."""
-        if len(self._added) == self.growth.slots:
-            return added
-        parents = np.flatnonzero(self._owner[-1] >= 0)
-        whole = []
-        for sums, above in zip(added, self._above[party], strict=True):
-            table = np.empty((self.growth.slots, sums.shape[1]), dtype=np.int64)
-            table[self._added] = sums
-            table[self._added ^ 1] = above[parents] - sums
-            whole.append(table)
-        return whole[0], whole[1]
+        table = np.stack(pairs)
+        if max(int(table.max()), -int(table.min())) >> width:
+            raise WireError("a party sent a sum that these records cannot have: it is refused")
+        return unpaired(table, self._format.shift)
 
     def _numbered(self, owner: Ints) -> Ints:
         """Count the splits of every owner: the number under which it keeps each."""
@@ -509,8 +502,17 @@ class ActiveParty:
             raise WireError(f"an answer must say left or right for each of {len(slot)} records")
         mine = self.columns.split(slot, self._chosen)
         left = np.stack([mine, *(answer > 0.0 for answer in answers)])
-        party = np.maximum(owner[slot], 0)
-        self.growth.descend(owner >= 0, left[party, np.arange(len(slot))])
+        goes = left[np.maximum(owner[slot], 0), np.arange(len(slot))]
+        split = np.flatnonzero(owner >= 0)
+        for side in (goes, ~goes):
+            empty = split[np.bincount(slot[(slot >= 0) & side], minlength=len(owner))[split] == 0]
+            if empty.size:
+                names = (ACTIVE, *self._passives)
+                raise WireError(
+                    f"{names[owner[empty[0]]]} sends all records of a node to one side: no split "
+                    "that was offered does that"
+                )
+        self.growth.descend(owner >= 0, goes)
 
     def end_tree(self) -> None:
         """Weigh the leaves, move the margins, keep the shape."""

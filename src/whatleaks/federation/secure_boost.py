@@ -3,24 +3,17 @@
 The active party holds the labels and both keys. For every tree it encrypts the derivatives
 g and h of its records, both in one ciphertext, and sends them to the passive parties. Level
 by level it says which record is in which node. A passive party sums the ciphertexts on the
-left of each of its candidate splits, shuffles its candidates, and sends
+left of each of its candidate splits, shuffles the candidates of every node anew, and sends
 the encrypted sums. The active party decrypts, finds the best split over all parties, and
 tells its owner, who answers which records go left. So the active party learns how records
 are divided, but neither by which column nor where; a passive party learns the same
 divisions, and no derivative.
 
-Three choices of ours. Candidates that divide the records of a node alike have equal gains;
+Two choices of ours. Candidates that divide the records of a node alike have equal gains;
 the active party marks all of them and the owner takes its first, so that the tree does not
 depend on the shuffle. And the sums of a node are packed, many to a ciphertext, before they
-are sent (``pack``).
-
-After the first round only the smaller of two siblings is added up: the active party, who has
-read the parent's sums, takes the difference in the clear (``summed_nodes``). For this a party
-keeps one order of its candidates throughout a tree, by which the active party can follow a
-candidate from node to node. It could do so anyway: the exact sums of two siblings add up to
-their parent's, which tells almost always whose they are. In the first round sums are mere
-counts of records, which fit by chance, so there every node has an order of its own. With
-``subtract`` off this is so throughout.
+are sent (``pack``). A node's sums are the parent's less its sibling's where that is cheaper than
+adding them up (``subtract_above``).
 
 Everything is exact: the trees are those of ``models.boosted_trees.train_joined``.
 """
@@ -44,7 +37,6 @@ from whatleaks.federation.boost_parties import (
     SecureBoostSettings,
     SplitOwner,
     passive_name,
-    summed_nodes,
     walk,
 )
 from whatleaks.models.additive import link
@@ -66,7 +58,6 @@ __all__ = [
     "SplitOwner",
     "predict_scores",
     "run",
-    "summed_nodes",
 ]
 
 

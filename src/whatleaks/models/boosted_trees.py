@@ -11,7 +11,7 @@ doubled and without gamma, as their library reports it):
 with G and H the sums of first and second derivatives. A node splits if the best gain
 exceeds ``gamma``. A leaf weighs -G / (H + lambda), times the learning rate (Eq 5).
 
-Derivatives are integers in steps of 2**-32, so sums are exact in any order and a federation
+Derivatives are integers in steps of 2**-24, so sums are exact in any order and a federation
 that adds ciphertexts finds the same trees, split for split. Equal gains are broken in favour
 of the first in the order of ``candidate_splits.candidates``.
 """
@@ -31,7 +31,7 @@ from whatleaks.models.additive import link
 from whatleaks.models.candidate_splits import MOST_BINS, Bins, Candidates, candidates, fit_bins
 from whatleaks.seeds import Streams
 
-FRACTION = 32  # derivatives are counted in steps of 2**-FRACTION
+FRACTION = 24  # derivatives are counted in steps of 2**-FRACTION: single precision, as in XGBoost
 MOST_RECORDS = 1 << 30  # so that a sum of derivatives fits into int64
 SMALLEST_GAIN = 1e-6  # as XGBoost: below it a gain is rounding
 
@@ -136,7 +136,7 @@ def outputs_of(classes: int) -> int:
 
 
 def derivatives(margins: Floats, labels: Ints) -> tuple[Ints, Ints]:
-    """Return g and h of the log loss for every record and output, in steps of 2**-32.
+    """Return g and h of the log loss for every record and output, in steps of 2**-24.
 
     For the softmax h is 2 p (1 - p), as in XGBoost: twice the diagonal of the Hessian. No h
     is below one step, so that every record weighs something.

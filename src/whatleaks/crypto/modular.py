@@ -1,6 +1,6 @@
-"""Products of many powers modulo one number, with the squarings shared (Straus).
+"""Arithmetic on many ciphertexts at once, modulo the key's number.
 
-A plain matrix times an encrypted vector is, under Paillier, one product of powers of the
+Powers, with the squarings shared (Straus): a plain matrix times an encrypted vector is, under Paillier, one product of powers of the
 ciphertexts for every row. Row by row and power by power that takes about 1.5 B
 multiplications for each B-bit entry. Here the odd powers 1 to 63 of every ciphertext are made
 once for all rows, and an exponent is cut into odd digits of up to six bits with zeros between
@@ -71,6 +71,26 @@ def horner(numbers: Sequence[int], places: Ints, bits: int, modulus: int) -> lis
     slices = [slice(low, high) for low, high in itertools.pairwise(edges)]
     with ThreadPoolExecutor(parts) as threads:
         return list(itertools.chain.from_iterable(threads.map(walk, slices)))
+
+
+def quotients(left: Sequence[int], right: Sequence[int], modulus: int) -> list[int]:
+    """Return ``left[i] / right[i]`` for every i with one inverse in all (Montgomery).
+
+    The product of all divisors is inverted; going back, each step takes one divisor out of it.
+    """
+    from gmpy2 import invert, mpz
+
+    n = mpz(modulus)
+    divisors = [mpz(number) for number in right]
+    products = [mpz(1)]
+    for divisor in divisors:
+        products.append(products[-1] * divisor % n)
+    inverse = invert(products[-1], n)
+    found = []
+    for i in range(len(divisors) - 1, -1, -1):
+        found.append(int(inverse * products[i] % n * left[i] % n))
+        inverse = inverse * divisors[i] % n
+    return found[::-1]
 
 
 def _odd_powers(base: int, n: int) -> list[int]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from whatleaks.crypto.heu_backend import HeuCiphers
 from whatleaks.crypto.keys import generate_keys
-from whatleaks.crypto.multi_exponent import horner, power_products
+from whatleaks.crypto.modular import horner, power_products, quotients
 
 MODULUS = (2**61 - 1) * (2**31 - 1)
 
@@ -67,3 +67,10 @@ def test_horner_is_the_product_of_powers_of_two(
         for column in places.T.tolist()
     ]
     assert horner(numbers, places, bits, MODULUS) == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**90), st.integers(1, 2**30)), min_size=1, max_size=9))
+def test_quotients_are_those_of_single_inverses(pairs: list[tuple[int, int]]) -> None:
+    left, right = zip(*pairs, strict=True)
+    expected = [a * pow(b, -1, MODULUS) % MODULUS for a, b in pairs]
+    assert quotients(left, right, MODULUS) == expected
