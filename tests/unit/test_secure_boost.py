@@ -346,7 +346,7 @@ def test_every_node_has_an_order_of_its_own(keys: Keys) -> None:
     parts, _ = tables(8)
     rngs = [np.random.default_rng(s) for s in (0, 1)]
     party = PassiveParty("passive-1", parts[1], FAST, *rngs, keys[0], Channel())
-    data = keys[0].outgoing_new(np.arange(60).astype(object), 60)
+    data = keys[0].outgoing_new(np.arange(60).astype(object), 40)
     party.begin_tree(np.arange(60.0), Cipher("heu-ou", (60,), data))
     party.send_sums(0, np.zeros(60))
     (root,) = party._order

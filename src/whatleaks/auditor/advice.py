@@ -106,7 +106,8 @@ def advice(
             "Contribute more columns than classes, or keep your part of the model to yourself."
         )
     # Only what was tried against the threat of the headline can help against it.
-    relevant = [d for d in defenses if d.threat == head.threat and d.leakage_before.value >= ENOUGH]
+    tried = [d for d in defenses if d.threat == head.threat]
+    relevant = [d for d in tried if d.leakage_before.value >= ENOUGH]
     effective = [
         d
         for d in relevant
@@ -143,6 +144,11 @@ def advice(
     elif relevant:
         lines.append(
             f"None of the defenses tried brings the attacks below {ENOUGH:.0%} of the differences."
+        )
+    elif tried:
+        lines.append(
+            f"Over all columns the attacks follow less than {ENOUGH:.0%} even without a defense, so the "
+            f"defenses tried cannot show what they do for “{head.column}”."
         )
     else:
         lines.append(f"No defense was tried against the threat {head.threat}.")

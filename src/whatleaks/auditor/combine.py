@@ -12,13 +12,10 @@ from whatleaks.attacks.registry import ATTACKS
 from whatleaks.auditor.evaluator import Scored
 from whatleaks.auditor.result import (
     ColumnFinding,
-    DefenseFinding,
     GuessFinding,
     ThreatFinding,
 )
-from whatleaks.auditor.units import DefenseScores, UnitResult
-from whatleaks.defenses.registry import DEFENSES
-from whatleaks.detectors.registry import DETECTORS
+from whatleaks.auditor.units import UnitResult
 from whatleaks.metrics.association import followed
 from whatleaks.metrics.intervals import (
     clipped,
@@ -32,7 +29,6 @@ from whatleaks.seeds import Streams
 from whatleaks.threat.registry import threat_model
 
 ERROR_UNIT = "mean squared error"
-MOST_NAMED = 6  # columns in a remark
 TITLES = {
     "uniform": ("A random number between 0 and 1", "Luo et al. 2021"),
     "gaussian": ("A random number around one half", "Luo et al. 2021"),
@@ -150,90 +146,6 @@ def combine_threats(units: Sequence[UnitResult], streams: Streams) -> tuple[Thre
             )
         )
     return tuple(findings)
-
-
-def combine_defenses(
-    units: Sequence[UnitResult], threats: Sequence[ThreatFinding], streams: Streams
-) -> tuple[DefenseFinding, ...]:
-    """Compare the strongest attack with a defense to the strongest without it, over all columns."""
-    cards: dict[str, Any] = {card.name: card for card in DEFENSES}
-    cards |= {card.name: card for card in DETECTORS}
-    findings = []
-    for name in dict.fromkeys(d.defense for unit in units for d in unit.defenses):
-        runs = [(u, d) for u in units for d in u.defenses if d.defense == name]
-        threat = next(t for t in threats if t.name == runs[0][1].threat)
-        columns = runs[0][1].columns
-        guesses = {
-            scored.name: combine_guess(
-                [(next(s for s in d.scored if s.name == scored.name), d.spread) for _, d in runs],
-                columns,
-                streams.under(f"defense/{name}"),
-            )
-            for scored in runs[0][1].scored
-        }
-        strongest = max(
-            (g for g in guesses.values() if g.role == "attack"), key=lambda g: g.leakage.value
-        )
-        # A defense that leaves columns out is compared on those that stay.
-        before = max(
-            (
-                mean_of([c.leakage for c in g.columns if c.column in columns])
-                for g in threat.of("attack")
-            ),
-            key=lambda leakage: leakage.value,
-        )
-        before_hits = np.concatenate([u.correct for u, _ in runs])
-        hits = np.concatenate([d.correct for _, d in runs])
-        findings.append(
-            DefenseFinding(
-                name=name,
-                title=cards[name].title,
-                acts_on=cards[name].acts_on,
-                threat=threat.name,
-                attack=strongest.name,
-                leakage_before=before,
-                leakage=strongest.leakage,
-                limit=guesses["limit"].leakage,
-                accuracy_before=accuracy(before_hits),
-                accuracy=accuracy(hits),
-                remark=_halts([d.halts for _, d in runs]) or _withheld(runs, cards[name].acts_on),
-            )
-        )
-    return tuple(findings)
-
-
-def _halts(halts: Sequence[tuple[int, int]]) -> str:
-    """Say how often a detector halted the hijacker, and honest training by mistake."""
-    if not halts or halts[0][0] < 0:
-        return ""
-    caught, false = (sum(pair[i] for pair in halts) for i in (0, 1))
-    return (
-        f"It halted the hijacker in {caught} of {len(halts)} trainings and honest training by mistake "
-        f"in {false} of {len(halts)}. After a halt the model stays as it is, and embeddings of the "
-        "targets are still sent."
-    )
-
-
-def _withheld(runs: Sequence[tuple[UnitResult, DefenseScores]], acts_on: str) -> str:
-    """Say what a gate or a filter kept back: its leakage is that of what was released."""
-    asked = sum(len(d.correct) for _, d in runs)
-    released = sum(len(d.scored[0].squared) for _, d in runs)
-    if acts_on == "gate" and released == asked:
-        return "It withheld no score: the simulated attack came that close to nobody's record."
-    if released < asked:
-        return (
-            f"It withheld the scores of {1 - released / asked:.0%} of the records, which count as not "
-            "classed. The leakage is that of the others."
-        )
-    unit, defended = runs[0]
-    out = [column for column in unit.columns if column not in defended.columns]
-    if not out:
-        return ""
-    more = f" and {len(out) - MOST_NAMED} more" if len(out) > MOST_NAMED else ""
-    return (
-        f"It leaves out {', '.join(out[:MOST_NAMED])}{more}. The leakage, before and after, is that of "
-        "the columns that stay."
-    )
 
 
 def accuracy(hits: Sequence[int] | np.ndarray[Any, Any]) -> Measurement:

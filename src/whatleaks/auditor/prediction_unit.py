@@ -40,12 +40,12 @@ FEDERATION = "additive"
 THREATS = ("white-box", "black-box", "agnostic")
 # Under a defense only these are tried again: they are the strongest of their kind and quick.
 TRIED_AGAIN = {
-    "lr": ("equality-solving-clipped", "half-star"),
+    "lr": ("equality-solving", "equality-solving-clipped", "half-star"),
     "network": ("gradient-inversion-kl",),
     "joint-network": ("generative-regression",),
 }
 
-FEWEST_RELEASED = 20  # below this a gate leaves no basis for a number
+SIMULATED = "equality-solving-clipped"  # by the gate
 SHOWN = 10  # records shown with --show-values
 
 Progress = Callable[[str], None]
@@ -145,14 +145,13 @@ def _try_defenses(
         scores = other.attack("white-box", again, baselines=False)
         found.append(other.defended(training.name, scores))
     if spec.model == "lr":  # the attacks on networks are too slow to simulate them twice and more
+        attack = next(attack for attack in again if attack.name == SIMULATED)
         simulate = simulation(
-            world.federation, len(world.prepared.passive_columns), again[0], world.streams
+            world.federation, len(world.prepared.passive_columns), attack, world.streams
         )
         for gate in gates(simulate):
             tell(f"trying {gate.name}")
-            gated = _gated(world, gate, again)
-            found += [gated] if isinstance(gated, DefenseScores) else []
-            notes += [gated] if isinstance(gated, str) else []
+            found.append(_gated(world, gate, again))
     for rule in data_defenses():
         tell(f"trying {rule.name}")
         filtered = _filtered(world, spec, rule, again)
@@ -172,21 +171,21 @@ def _trained_again(
 
 def _gated(
     world: PredictionWorld, gate: ReleaseGate, again: Sequence[Attack[Any]]
-) -> DefenseScores | str:
-    """Attack what the gate released; it has simulated the first of the attacks.
+) -> DefenseScores:
+    """Attack what the gate released; it has simulated one of the attacks.
 
-    A withheld score classes nobody, so it counts as wrong.
+    A withheld score classes nobody, so it counts as wrong. Where the gate released next to
+    nothing there is nothing to attack, and no score of an attack.
     """
     targets = world.rows.targets
     mask = released(world.federation, targets, gate)
-    if mask.sum() < FEWEST_RELEASED:
-        return (
-            f"{gate.name}: it withheld the scores of all but {int(mask.sum())} of {len(mask)} records, "
-            "too few to attack."
-        )
+    hits = np.zeros(len(targets), dtype=np.int64)
+    columns = world.prepared.passive_columns
+    if mask.sum() < 2:
+        nothing = sealed(np.zeros((0, len(columns))))
+        return DefenseScores(gate.name, "white-box", (), sealed_ints(hits), nothing, columns)
     shown = replace(world, rows=replace(world.rows, targets=sealed_ints(targets[mask])))
     scores = shown.attack("white-box", again, baselines=False)
-    hits = np.zeros(len(targets), dtype=np.int64)
     hits[mask] = shown.correct()
     return replace(shown.defended(gate.name, scores), correct=sealed_ints(hits))
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.combine import accuracy, combine_defenses, combine_threats
+from whatleaks.auditor.combine import accuracy, combine_threats
+from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.federations import FEDERATIONS
 from whatleaks.auditor.provenance import code, environment, table_hash
 from whatleaks.auditor.result import AuditResult, ColumnCard, SampleRow
@@ -129,7 +130,8 @@ def _sum_up(
 ) -> AuditResult:
     streams = Streams(spec.seed).under("summary")
     threats = combine_threats(units, streams)
-    defenses = combine_defenses(units, threats, streams)
+    defenses, unmeasured = combine_defenses(units, streams)
+    notes = [*notes, *unmeasured]
     head = headline(threats)
     # Federations train different models on different records: accuracy is that of the first one.
     first = [unit for unit in units if unit.federation == units[0].federation]
