@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from whatleaks.errors import SpecError
@@ -14,9 +12,6 @@ from whatleaks.experiments.score_attack import build_attacks
 from whatleaks.experiments.spec import Spec
 from whatleaks.experiments.tasks import task
 from whatleaks.seeds import Streams
-
-if TYPE_CHECKING:
-    pass
 
 
 def check(spec: Spec) -> None:
