@@ -17,8 +17,8 @@ from whatleaks.papers import (  # noqa: F401  # each registers the checks of its
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
-from whatleaks.papers.luo_setup import ESA, SETS, SHARES, SHORT, ZERO, esa, seeds
-from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
+from whatleaks.papers.luo_setup import ESA, SETS, SHARES, SHORT, ZERO, along, esa, seeds
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
 
 # Passive columns up to one less than the classes: 2, 2, 11 and 5 of them.
 BELOW_THRESHOLD = {
@@ -144,21 +144,18 @@ def _u04_runs(profile: str) -> list[Spec]:
 
 
 def _u04_plot(records: Sequence[Record]) -> Plot:
-    lines, bounds = [], []
-    for (dataset,), group in grouped(records, "dataset").items():
-        by_share = grouped(group, "share")
-        x = tuple(share for (share,) in sorted(by_share))
-        runs = [by_share[key] for key in sorted(by_share)]
-        lines.append(Series(dataset, x, tuple(over_seeds(run, "equality-solving") for run in runs)))
-        bounds.append(
-            Series(f"bound, {dataset}", x, tuple(over_seeds(run, "bound") for run in runs))
-        )
-    return LinePlot(
+    return PanelPlot(
         "Equality solving stays below the bound of Eq 15",
-        "share of passive columns",
-        "mean squared error",
-        tuple(lines),
-        tuple(bounds),
+        tuple(
+            LinePlot(
+                SHORT[dataset],
+                "share of passive columns",
+                "mean squared error",
+                (along(runs, "share", "equality-solving", "equality solving"),),
+                (along(runs, "share", "bound", "bound"),),
+            )
+            for (dataset,), runs in grouped(records, "dataset").items()
+        ),
     )
 
 

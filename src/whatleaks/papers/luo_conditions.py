@@ -20,7 +20,7 @@ from whatleaks.papers.comparison import (
 )
 from whatleaks.papers.grouping import grouped, over_seeds, share_of
 from whatleaks.papers.luo_setup import BANK, CREDIT, GRN, SHORT, inference, seeds, with_limit
-from whatleaks.papers.plot import LinePlot, Plot, Points, ScatterPlot, Series
+from whatleaks.papers.plot import LinePlot, PanelPlot, Plot, Points, ScatterPlot, Series
 
 PARTS = (0.1, 0.3, 0.5)
 COUNTED = {**SHORT, "synthetic-1": "synthetic 1", "synthetic-2": "synthetic 2"}
@@ -50,21 +50,22 @@ def _u10_runs(profile: str) -> list[Spec]:
 
 
 def _u10_plot(records: Sequence[Record]) -> Plot:
-    lines: list[Series] = []
-    guesses: list[Series] = []
+    panels = []
     for (dataset,), runs in grouped(records, "dataset").items():
-        for name, into in ((GRN, lines), ("half", guesses)):
-            label = COUNTED[dataset] if name == GRN else f"half, {COUNTED[dataset]}"
-            into.append(
-                Series(label, PARTS, tuple(over_seeds(runs, f"{name} at {p:g}") for p in PARTS))
+        attack, half = (
+            Series(label, PARTS, tuple(over_seeds(runs, f"{name} at {p:g}") for p in PARTS))
+            for name, label in ((GRN, "generative regression"), ("half", "half"))
+        )
+        panels.append(
+            LinePlot(
+                COUNTED[dataset],
+                "share of the records scored",
+                "mean squared error",
+                (attack,),
+                (half,),
             )
-    return LinePlot(
-        "More predictions",
-        "share of the records that are scored",
-        "mean squared error",
-        tuple(lines),
-        tuple(guesses),
-    )
+        )
+    return PanelPlot("More predictions", tuple(panels))
 
 
 @check(

@@ -12,7 +12,7 @@ from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.comparison import above, averaged, told
 from whatleaks.papers.grouping import grid, grouped, has, over_seeds, share_of, value
 from whatleaks.papers.luo_setup import DRIVE, SETS, SHARES, SHORT, along, seeds
-from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot
+from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
 
 BETA = [1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
 ALPHA = [0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
@@ -86,15 +86,17 @@ def _rated(records: Sequence[Record]) -> list[Record]:
 
 
 def _u06_plot(records: Sequence[Record]) -> Plot:
-    groups = grouped(_rated(records), "dataset").items()
-    return LinePlot(
+    return PanelPlot(
         "Path restriction and a random path",
-        "share of passive columns",
-        "correct branching rate",
-        tuple(along(runs, "share", PRA, SHORT[dataset]) for (dataset,), runs in groups),
         tuple(
-            along(runs, "share", CHANCE, f"random path, {SHORT[dataset]}")
-            for (dataset,), runs in groups
+            LinePlot(
+                SHORT[dataset],
+                "share of passive columns",
+                "correct branching rate",
+                (along(runs, "share", PRA, "path restriction"),),
+                (along(runs, "share", CHANCE, "random path"),),
+            )
+            for (dataset,), runs in grouped(_rated(records), "dataset").items()
         ),
     )
 
