@@ -26,7 +26,7 @@ def test_a_tree_is_audited_with_paths_values_baselines_and_limit(wine) -> None:
     assert [g.name for g in threat.of("attack")] == ["path-restriction-values"]
     assert {g.name for g in threat.of("baseline")} == {"uniform", "gaussian", "half"}
     assert {"limit", "alone"} <= {g.name for g in threat.findings}
-    assert len(result.defenses) == 4
+    assert len(result.defenses) == 5
     for defense in result.defenses:  # a class is a class however its score is rounded
         if defense.name != "noise-0.1":
             assert defense.leakage.value == pytest.approx(defense.leakage_before.value, abs=1e-12)

@@ -71,6 +71,23 @@ def test_the_filter_leaves_the_close_column_out_and_is_compared_on_the_others() 
     assert rule.leakage_before.value < 0.99
 
 
+def test_the_filter_works_on_forests_too() -> None:
+    result = run_audit(
+        table(),
+        AuditSpec(
+            "y",
+            ("twin", "free", "loose"),
+            model="forest",
+            seeds=1,
+            threats=("white-box-forest",),
+            targets=40,
+        ),
+    )
+    rule = next(d for d in result.defenses if d.name == "correlation-max-0.5")
+    assert rule.remark.startswith("It leaves out twin.")
+    assert rule.leakage.n == rule.leakage_before.n == 40
+
+
 def test_a_filter_that_has_nothing_or_everything_to_leave_out_is_a_note() -> None:
     result = audited("free", "loose")
     assert found(result, "correlation-max-0.5") is None

@@ -12,13 +12,13 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.protocol import Attack
 from whatleaks.attacks.registry import ATTACKS
 from whatleaks.auditor.evaluator import Evaluator, Scored
+from whatleaks.auditor.filtered import without_close_columns
 from whatleaks.auditor.gated import released, simulation
 from whatleaks.auditor.isolation import Committed, commit
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.stage import Rows, Stage, choose_rows
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
-from whatleaks.defenses.collaboration_check import CorrelationFilter
 from whatleaks.defenses.registry import (
     data_defenses,
     gates,
@@ -132,7 +132,8 @@ def _try_defenses(
 ) -> tuple[list[DefenseScores], list[str]]:
     """Attack again with one defense after another in place; notes say which had nothing to do."""
     again = build_attacks(spec, "white-box", TRIED_AGAIN[spec.model])
-    found, notes = [], []
+    found: list[DefenseScores] = []
+    notes: list[str] = []
     for defense in release_defenses():
         tell(f"trying {defense.name}")
         world.federation.with_defenses([defense])
@@ -154,9 +155,12 @@ def _try_defenses(
             found.append(_gated(world, gate, again))
     for rule in data_defenses():
         tell(f"trying {rule.name}")
-        filtered = _filtered(world, spec, rule, again)
-        found += [filtered] if isinstance(filtered, DefenseScores) else []
-        notes += [filtered] if isinstance(filtered, str) else []
+        left = without_close_columns(world.prepared, rule)
+        if isinstance(left, str):
+            notes.append(left)
+            continue
+        other = _trained_again(world, spec, left)
+        found.append(other.defended(rule.name, other.attack("white-box", again, baselines=False)))
     return found, notes
 
 
@@ -188,32 +192,6 @@ def _gated(
     scores = shown.attack("white-box", again, baselines=False)
     hits[mask] = shown.correct()
     return replace(shown.defended(gate.name, scores), correct=sealed_ints(hits))
-
-
-def _filtered(
-    world: PredictionWorld, spec: AuditSpec, rule: CorrelationFilter, again: Sequence[Attack[Any]]
-) -> DefenseScores | str:
-    """Leave out the table's columns that go too closely with the partner's, and train again.
-
-    A column of the table goes as a whole, even if only one of its encoded parts is too close.
-    """
-    prepared = world.prepared
-    names, sources = prepared.passive_columns, prepared.sources
-    close = rule.keep(prepared.active, prepared.passive)
-    out = {sources.get(n, n) for n, kept in zip(names, close, strict=True) if not kept}
-    kept = np.array([sources.get(name, name) not in out for name in names])
-    if not out:
-        return f"{rule.name}: none of your columns goes that closely with one of the partner's."
-    if not kept.any():
-        return f"{rule.name}: it would leave out every column of yours, and nothing to join for."
-    left = replace(
-        prepared,
-        passive=sealed(prepared.passive[:, kept]),
-        passive_columns=tuple(name for name, k in zip(names, kept, strict=True) if k),
-    )
-    other = _trained_again(world, spec, left)
-    scores = other.attack("white-box", again, baselines=False)
-    return other.defended(rule.name, scores)
 
 
 @dataclass

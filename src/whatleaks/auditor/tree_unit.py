@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,14 @@ from whatleaks.attacks.path_restriction import PathRestriction
 from whatleaks.attacks.protocol import Attack
 from whatleaks.attacks.random_path import RandomPath
 from whatleaks.auditor.evaluator import BranchScored, Evaluator, Scored
+from whatleaks.auditor.filtered import without_close_columns
 from whatleaks.auditor.isolation import commit
 from whatleaks.auditor.prediction_unit import build_attacks
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.stage import Rows, Stage, choose_rows, classed_right
 from whatleaks.auditor.units import ThreatScores, UnitResult
 from whatleaks.data.preparation import Prepared
-from whatleaks.defenses.registry import release_defenses
+from whatleaks.defenses.registry import data_defenses, release_defenses
 from whatleaks.errors import UsageError
 from whatleaks.federation.joint_trees import FOREST, TREE, JointTrees, trees_of
 from whatleaks.metrics.branching import branching_advantage, branching_rate
@@ -39,7 +40,7 @@ THREATS = ("white-box-tree", "white-box-forest")
 def run_trees(
     prepared: Prepared, spec: AuditSpec, seed: int, streams: Streams, tell: Callable[[str], None]
 ) -> UnitResult:
-    """Grow once, attack under the threat that fits the model, then try every release defense."""
+    """Grow once, attack under the threat that fits the model, then try every defense that fits."""
     rows = choose_rows(prepared, spec.targets, streams.rng("targets"))
     tell(f"growing the joint {spec.model}")
     federation = grow(prepared, prepared.passive, rows, spec, streams)
@@ -49,7 +50,7 @@ def run_trees(
     attacks = build_attacks(spec, threat)
     found = world.attack(threat, attacks, baselines=True)
     defenses = []
-    # Release defenses are compared by the strongest attack on values: without one, none is tried.
+    # Defenses are compared by the strongest attack on values: without one, none is tried.
     if spec.defenses and any(scored.role == "attack" for scored in found.scored):
         for defense in release_defenses():
             tell(f"trying {defense.name}")
@@ -57,6 +58,16 @@ def run_trees(
             scores = world.attack(threat, attacks, baselines=False)
             defenses.append(world.defended(defense.name, scores))
         federation.with_defenses([])
+        for rule in data_defenses():
+            tell(f"trying {rule.name}")
+            left = without_close_columns(prepared, rule)
+            if isinstance(left, str):
+                found = replace(found, notes=(*found.notes, left))
+                continue
+            regrown = grow(left, left.passive, rows, spec, streams)
+            other = replace(world, prepared=left, federation=regrown)
+            scores = other.attack(threat, attacks, baselines=False)
+            defenses.append(other.defended(rule.name, scores))
     alone = grow(prepared, sealed(prepared.passive[:, :0]), rows, spec, streams)
     return UnitResult(
         FEDERATION,
