@@ -27,7 +27,9 @@ def test_it_is_attacked_and_defended() -> None:
     assert [g.name for g in threat.of("attack")] == ["generative-regression"]
     assert [d.name for d in result.defenses][-1] == "dropout-0.5"
     assert {d.acts_on for d in result.defenses} == {"release", "training"}
-    assert any(note.startswith("correlation-max-0.5: it would leave out") for note in threat.notes)
+    assert any(
+        note.startswith("Seed 0: correlation-max-0.5: it would leave out") for note in threat.notes
+    )
 
 
 def test_sizes_are_the_papers_unless_given() -> None:

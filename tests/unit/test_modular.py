@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from whatleaks.crypto.heu_backend import HeuCiphers
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.crypto.modular import horner, power_products, quotients
+from whatleaks.errors import CryptoError
 
 MODULUS = (2**61 - 1) * (2**31 - 1)
 
@@ -74,3 +75,9 @@ def test_quotients_are_those_of_single_inverses(pairs: list[tuple[int, int]]) ->
     left, right = zip(*pairs, strict=True)
     expected = [a * pow(b, -1, MODULUS) % MODULUS for a, b in pairs]
     assert quotients(left, right, MODULUS) == expected
+
+
+def test_what_has_no_inverse_is_refused_and_nothing_is_nothing() -> None:
+    with pytest.raises(CryptoError, match="has no inverse"):
+        quotients([5, 7], [3, 2**31 - 1], MODULUS)
+    assert horner([], np.zeros((2, 0), dtype=np.int64), 8, MODULUS) == []

@@ -364,9 +364,12 @@ def test_what_no_honest_party_sends_is_refused_by_name(keys: Keys) -> None:
     active._round_margins = active.margins.copy()
     active.begin_tree(0, 0)
     huge = np.array([1 << 250] + [0] * 9, dtype=object)
-    sums = Cipher(public.scheme, (1, 10), public.outgoing_new(huge, 251))
-    with pytest.raises(WireError, match="sum that these records cannot have"):
-        active.choose(0, [sums], [10])
+    shift = PairFormat.of(60, BOOST.max_depth).shift
+    for one in (1 << 250, (61 << 24) << shift, 61 << 24):  # anything; G and H of 61 records
+        huge[0] = one
+        sums = Cipher(public.scheme, (1, 10), public.outgoing_new(huge, 251))
+        with pytest.raises(WireError, match="sum that these records cannot have"):
+            active.choose(0, [sums], [10])
     none = Cipher(public.scheme, (1, 10), public.outgoing_new(huge * 0, 251))
     active.choose(0, [none], [10])
     active._owner[-1] = np.array([1])
@@ -383,6 +386,8 @@ def test_packed_numbers_come_back(backend: str) -> None:
         assert packed.count == public.packs(count, 80) < max(2, count)
         opened = secret.decrypt_integers(public.incoming(public.outgoing(packed), packed.count))
         assert unpacked(opened, count, 80).tolist() == numbers.tolist()
+    with pytest.raises(CryptoError, match="more than its slots"):
+        unpacked(np.array([1 << 400], dtype=object), 2, 80)
     with pytest.raises(CryptoError, match="do not fit slots"):
         public.pack(public.encrypt_integers(numbers, 80), 79)
     with pytest.raises(CryptoError, match="80 bits announced"):
@@ -439,8 +444,16 @@ def test_messages_that_do_not_fit_are_refused(keys: Keys) -> None:
         party.send_sums(0, np.zeros(3))
     with pytest.raises(WireError, match=r"must be 0, 1, \.\.\., at most 1 here"):
         party.send_sums(0, np.arange(60.0) % 2)
-    with pytest.raises(WireError, match=r"must be 0, 1, \.\.\., at most 2 here"):
-        party.send_sums(1, np.ones(60))
+    for nodes in (np.ones(60), np.arange(60.0) % 2 * 2):
+        with pytest.raises(WireError, match=r"must be 0, 1, \.\.\., at most 2 here"):
+            party.send_sums(1, nodes)
+        party.begin_tree(np.arange(3.0), cipher)
+    with pytest.raises(WireError, match="share out the records of one node above"):
+        party.send_sums(1, np.zeros(60))  # a node without a sibling
+    party.begin_tree(np.arange(3.0), cipher)
+    with pytest.raises(WireError, match="share out the records of one node above"):
+        party.send_sums(1, np.where(np.arange(60) < 5, -1, np.arange(60) % 2))  # some are gone
+    party.begin_tree(np.arange(3.0), cipher)
     party.send_sums(0, np.zeros(60))
     with pytest.raises(WireError, match="does not fit this level"):
         party.split(0, np.zeros((2, 10)))

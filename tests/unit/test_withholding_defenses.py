@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ import pytest
 from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.evaluator import Scored
+from whatleaks.auditor.filtered import without_close_columns
 from whatleaks.auditor.result import AuditResult
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.table_audit import run_audit
 from whatleaks.auditor.units import DefenseScores, ThreatScores, UnitResult
+from whatleaks.data.preparation import Prepared, prepare
+from whatleaks.defenses.collaboration_check import CorrelationFilter
 from whatleaks.seeds import Streams
 
 RECORDS = 240
@@ -123,24 +127,42 @@ def test_all_seeds_count_whatever_the_gate_left_of_them() -> None:
     assert gate.leakage.n < gate.leakage_before.n == rounding.leakage_before.n
 
 
+def test_a_column_of_the_table_is_left_out_as_a_whole() -> None:
+    frame = table()
+    others = np.array(["p", "q", "r", "s"])[np.random.default_rng(5).integers(0, 4, RECORDS)]
+    frame["band"] = np.where(frame["a"] > 0.5, "high", others)
+    rng = np.random.default_rng(0)
+    prepared = prepare(frame, "y", ["band", "free"], rng=rng, categories="one-hot")
+    own = [n for n in prepared.passive_columns if prepared.sources[n] == "band"]
+    within = CorrelationFilter().keep(prepared.active, prepared.passive)
+    parts = [bool(k) for n, k in zip(prepared.passive_columns, within, strict=True) if n in own]
+    assert set(parts) == {True, False}  # one part is close, another is not
+    left = without_close_columns(prepared, CorrelationFilter())
+    assert isinstance(left, Prepared)
+    assert left.passive_columns == ("free",)
+    assert left.passive.shape[1] == 1
+
+
 def scored(name: str, role: str, records: int, columns: int, seed: int) -> Scored:
     rng = np.random.default_rng(seed)
-    parts = [sealed(rng.random((records, columns))) for _ in range(3)]
+    parts = [sealed(size * rng.random((records, columns))) for size in (1.0, 0.05, 1.0)]
     return Scored(name, role, *parts, 0, 0.0, 0.0, False, {})
 
 
 def unit(seed: int, kept: tuple[str, ...]) -> UnitResult:
     """One seed of 30 records and columns p, q, r, of which a filter keeps some."""
     names = ("p", "q", "r")
+    spread = sealed(np.full((30, 3), 0.1))
     guesses = (scored("half-star", "attack", 30, 3, seed), scored("limit", "limit", 30, 3, 9))
     left = tuple(scored(s.name, s.role, 30, len(kept), seed + 50) for s in guesses)
+    # Stronger than any, and not tried again with the defense in place: it must not count.
+    perfect = replace(guesses[0], name="perfect", together=sealed(spread), moved=sealed(spread))
     ones = sealed_ints(np.ones(30))
-    spread = sealed(np.full((30, 3), 0.1))
     return UnitResult(
         "additive",
         seed,
         names,
-        (ThreatScores("white-box", spread, guesses),),
+        (ThreatScores("white-box", spread, (perfect, *guesses)),),
         (
             DefenseScores(
                 "correlation-max-0.5", "white-box", left, ones, spread[:, : len(kept)], kept
@@ -161,6 +183,7 @@ def test_seeds_in_which_the_filter_keeps_other_columns_are_not_mixed() -> None:
         "So in 2 of 3 seeds; in the others it leaves out other columns, or none."
     )
     assert rule.leakage.n == rule.leakage_before.n == rule.accuracy.n == 60
+    assert rule.leakage_before.value < 0.95  # the perfect attack's is 1
     (alone,), _ = combine_defenses(units[1:2], Streams(0))
     assert alone.remark.startswith("It leaves out q, r.")
 

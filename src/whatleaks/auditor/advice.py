@@ -126,9 +126,10 @@ def advice(
         )
         if best.limit.value >= ENOUGH:
             alone = next((g for t in threats for g in t.of("alone") if t.name == best.threat), None)
+            # With a gate or a filter in place the limit is that of what stays, the other is not.
             without = (
                 f" ({alone.leakage.value:.0%} without any federation, from its own columns)"
-                if alone is not None
+                if alone is not None and best.acts_on not in ("gate", "data")
                 else ""
             )
             lines.append(

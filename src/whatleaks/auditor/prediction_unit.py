@@ -111,7 +111,9 @@ def run_prediction(
     if spec.defenses and "white-box" in spec.threats:
         defenses, notes = _try_defenses(world, spec, tell)
     threats = [
-        replace(found, notes=(*found.notes, *notes)) if found.threat == "white-box" else found
+        replace(found, notes=(*found.notes, *(f"Seed {seed}: {note}" for note in notes)))
+        if found.threat == "white-box"
+        else found
         for found in threats
     ]
     return UnitResult(
@@ -185,7 +187,7 @@ def _gated(
     mask = released(world.federation, targets, gate)
     hits = np.zeros(len(targets), dtype=np.int64)
     columns = world.prepared.passive_columns
-    if mask.sum() < 2:
+    if mask.sum() < 2:  # one record has no differences to follow
         nothing = sealed(np.zeros((0, len(columns))))
         return DefenseScores(gate.name, "white-box", (), sealed_ints(hits), nothing, columns)
     shown = replace(world, rows=replace(world.rows, targets=sealed_ints(targets[mask])))

@@ -62,7 +62,7 @@ def run_trees(
             tell(f"trying {rule.name}")
             left = without_close_columns(prepared, rule)
             if isinstance(left, str):
-                found = replace(found, notes=(*found.notes, left))
+                found = replace(found, notes=(*found.notes, f"Seed {seed}: {left}"))
                 continue
             regrown = grow(left, left.passive, rows, spec, streams)
             other = replace(world, prepared=left, federation=regrown)

@@ -18,6 +18,7 @@ import numpy as np
 
 from whatleaks.arrays import Ints
 from whatleaks.crypto.fixed_point import BigInts
+from whatleaks.errors import CryptoError
 
 _WINDOW = 6
 _MASK = (1 << _WINDOW) - 1
@@ -29,7 +30,7 @@ def power_products(bases: Sequence[int], exponents: BigInts, modulus: int) -> li
     Exponents may be negative: a row is shifted by its smallest one, and the product of all
     bases to the power of the shift is divided out again.
     """
-    from gmpy2 import invert, mpz
+    from gmpy2 import mpz
 
     n = mpz(modulus)
     low = np.array([min(0, *row) for row in exponents], dtype=object)
@@ -40,7 +41,7 @@ def power_products(bases: Sequence[int], exponents: BigInts, modulus: int) -> li
         whole = mpz(1)
         for base in bases:
             whole = whole * base % n
-        inverse = [_odd_powers(invert(whole, n), n)]
+        inverse = [_odd_powers(_inverse(whole, n), n)]
         products = [
             product * _walk(_places([-shift]), inverse, n) % n
             for product, shift in zip(products, low.tolist(), strict=True)
@@ -56,6 +57,8 @@ def horner(numbers: Sequence[int], places: Ints, bits: int, modulus: int) -> lis
     """
     from gmpy2 import mpz, powmod_base_list
 
+    if not places.size:
+        return []
     n, power = mpz(modulus), mpz(1 << bits)
     table = [[mpz(numbers[place]) for place in row] for row in places.tolist()]
 
@@ -78,19 +81,29 @@ def quotients(left: Sequence[int], right: Sequence[int], modulus: int) -> list[i
 
     The product of all divisors is inverted; going back, each step takes one divisor out of it.
     """
-    from gmpy2 import invert, mpz
+    from gmpy2 import mpz
 
     n = mpz(modulus)
     divisors = [mpz(number) for number in right]
     products = [mpz(1)]
     for divisor in divisors:
         products.append(products[-1] * divisor % n)
-    inverse = invert(products[-1], n)
+    inverse = _inverse(products[-1], n)
     found = []
     for i in range(len(divisors) - 1, -1, -1):
         found.append(int(inverse * products[i] % n * left[i] % n))
         inverse = inverse * divisors[i] % n
     return found[::-1]
+
+
+def _inverse(number: int, n: int) -> int:
+    """Invert modulo n; what has no inverse was never made by encryption."""
+    from gmpy2 import invert
+
+    try:
+        return invert(number, n)  # type: ignore[no-any-return]
+    except ZeroDivisionError:
+        raise CryptoError("an encrypted vector is damaged: a number has no inverse") from None
 
 
 def _odd_powers(base: int, n: int) -> list[int]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from whatleaks.arrays import Ints
 from whatleaks.crypto.fixed_point import BigInts
+from whatleaks.errors import CryptoError
 
 
 def paired(high: Ints, low: Ints, shift: int) -> BigInts:
@@ -48,5 +49,7 @@ def unpacked(packs: BigInts, count: int, width: int) -> BigInts:
         number = (packs + half) % slot - half
         packs = (packs - number) // slot
         rows.append(number)
+    if packs.any():
+        raise CryptoError("a packed ciphertext holds more than its slots: it is damaged")
     numbers: BigInts = np.concatenate(rows)[:count]
     return numbers

@@ -15,6 +15,7 @@ import numpy as np
 from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_bools, sealed_ints
 from whatleaks.codec import travels
 from whatleaks.crypto.additive import Encrypted, PublicKey, SecretKey
+from whatleaks.crypto.fixed_point import BigInts
 from whatleaks.crypto.keys import check_key_settings
 from whatleaks.crypto.packing import paired, unpacked, unpaired
 from whatleaks.errors import SpecError, UsageError, WireError
@@ -242,9 +243,8 @@ class PassiveParty:
             raise WireError(f"expected the nodes of {self._records} records, got {slots.shape}")
         before, self._slot = self._slot, _whole(slots, self._records - 1, "nodes")
         given, count = self.columns.given, self._slots
-        deepest = 2 ** (step % self._settings.boost.max_depth)
-        if count > deepest or (np.unique(self._slot[self._slot >= 0]) != np.arange(count)).any():
-            raise WireError(f"the nodes of a level must be 0, 1, ..., at most {deepest} here")
+        if count:
+            _check_nodes(before, self._slot, count, step % self._settings.boost.max_depth)
         if not len(given.cell) or not count:
             return
         self._above = self._level_sums(given, before)
@@ -481,10 +481,8 @@ class ActiveParty:
             node = Cipher(sums.scheme, (each,), sums.data[first : first + size])
             opened = self._secret.decrypt_integers(read_cipher(self._public, node))
             pairs.append(unpacked(opened, count, width) if self._pack else opened)
-        table = np.stack(pairs)
-        if max(int(table.max()), -int(table.min())) >> width:
-            raise WireError("a party sent a sum that these records cannot have: it is refused")
-        return unpaired(table, self._format.shift)
+        here = self.growth.waiting()[self._rows]
+        return _possible(np.stack(pairs), here, slots, self._format.shift)
 
     def _numbered(self, owner: Ints) -> Ints:
         """Count the splits of every owner: the number under which it keeps each."""
@@ -592,6 +590,35 @@ def walk(
     for t, tree in enumerate(trees):
         margins[:, t % outputs] += tree.weight[node[:, t]]
     return margins
+
+
+def _possible(table: BigInts, here: Ints, slots: int, shift: int) -> tuple[Ints, Ints]:
+    """Take sums apart; refuse what the node's records cannot add up to: |g| and h are at most 1."""
+    most = np.bincount(here[here >= 0], minlength=slots)[:, None] << FRACTION
+    refused = WireError("a party sent a sum that these records cannot have: it is refused")
+    if (abs(table) > (int(most.max()) + 1) << shift).any():
+        raise refused
+    g, h = unpaired(table, shift)
+    if (abs(g) > most).any() or (h > most).any():
+        raise refused
+    return g, h
+
+
+def _check_nodes(before: Ints, slot: Ints, count: int, level: int) -> None:
+    """Refuse nodes that do not come from splitting the level above.
+
+    They are numbered without gaps; below the root two neighbours have exactly the records of
+    one node of the level above. ``before`` and ``slot``: every record's node there and here.
+    """
+    here = slot >= 0
+    if count > 2**level or not np.array_equal(np.unique(slot[here]), np.arange(count)):
+        raise WireError(f"the nodes of a level must be 0, 1, ..., at most {2**level} here")
+    if not level:
+        return
+    pairs = np.unique(np.stack([slot[here] // 2, before[here]]), axis=1)
+    split = np.isin(before, pairs[1]) & (before >= 0)
+    if count % 2 or pairs.shape[1] != count // 2 or not np.array_equal(split, here):
+        raise WireError("two nodes of a level must share out the records of one node above")
 
 
 def _whole(values: Floats, most: int, what: str, least: int = -1) -> Ints:
