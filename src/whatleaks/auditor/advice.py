@@ -144,7 +144,8 @@ def advice(
         )
     elif relevant:
         lines.append(
-            f"None of the defenses tried brings the attacks below {ENOUGH:.0%} of the differences."
+            f"None of the defenses tried takes half of the leak away and leaves less than {ENOUGH:.0%} "
+            "of the differences."
         )
     elif tried:
         lines.append(

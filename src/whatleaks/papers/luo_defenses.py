@@ -21,6 +21,7 @@ from whatleaks.papers.luo_setup import (
     SHARES,
     SHORT,
     ZERO,
+    by_defense,
     grn_on_lr,
     guesses_of,
     inference,
@@ -40,14 +41,7 @@ def _u13_runs(profile: str) -> list[Spec]:
 
 
 def _u13_plot(records: Sequence[Record]) -> Plot:
-    bars = []
-    for (dataset, defense), runs in grouped(records, "dataset", "defense").items():
-        bars.append(Bar(f"{SHORT[dataset]}, {defense or 'exact'}", over_seeds(runs, GRN)))
-        if not defense:
-            bars += [
-                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True) for g in guesses_of(runs)
-            ]
-    return BarPlot("Generative regression on rounded scores", "mean squared error", tuple(bars))
+    return by_defense("Generative regression on rounded scores", records, GRN)
 
 
 @check(

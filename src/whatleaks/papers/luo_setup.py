@@ -8,7 +8,7 @@ from typing import Any
 from whatleaks.experiments.record import Record
 from whatleaks.experiments.spec import Spec
 from whatleaks.papers.grouping import grid, grouped, has, over_seeds
-from whatleaks.papers.plot import Series
+from whatleaks.papers.plot import Bar, BarPlot, Series
 
 SETS = {  # the parser's options of each set: news has a number of shares, cut into 5 classes
     "bank-marketing": "",
@@ -86,6 +86,18 @@ def _brief(profile: str) -> dict[str, Any]:
 def guesses_of(records: Sequence[Record]) -> list[str]:
     """Return what a figure compares with: two guesses, and the limit where the runs have it."""
     return [g for g in ("uniform", "half", "limit") if all(has(r, g) for r in records)]
+
+
+def by_defense(title: str, records: Sequence[Record], name: str) -> BarPlot:
+    """Draw an attack's error with each defense, and beside that without one the guesses."""
+    bars = []
+    for (dataset, defense), runs in grouped(records, "dataset", "defense").items():
+        bars.append(Bar(f"{SHORT[dataset]}, {defense or 'exact'}", over_seeds(runs, name)))
+        if not defense:
+            bars += [
+                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True) for g in guesses_of(runs)
+            ]
+    return BarPlot(title, "mean squared error", tuple(bars))
 
 
 def along(records: Sequence[Record], field: str, name: str, label: str) -> Series:

@@ -17,7 +17,7 @@ from whatleaks.papers.comparison import (
     told,
     weighed,
 )
-from whatleaks.papers.grouping import grouped, over_seeds, share_of, value
+from whatleaks.papers.grouping import grouped, share_of, value
 from whatleaks.papers.luo_setup import (
     CREDIT,
     DRIVE,
@@ -25,11 +25,12 @@ from whatleaks.papers.luo_setup import (
     SHARES,
     SHORT,
     along,
+    by_defense,
     esa,
     guesses_of,
     seeds,
 )
-from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
+from whatleaks.papers.plot import LinePlot, PanelPlot, Plot
 
 NAME = "equality-solving"
 
@@ -149,14 +150,7 @@ def _u12_runs(profile: str) -> list[Spec]:
 
 
 def _u12_plot(records: Sequence[Record]) -> Plot:
-    bars = []
-    for (dataset, defense), runs in grouped(_beyond(records), "dataset", "defense").items():
-        bars.append(Bar(f"{SHORT[dataset]}, {defense or 'exact'}", over_seeds(runs, NAME)))
-        if not defense:
-            bars += [
-                Bar(f"{SHORT[dataset]}, {g}", over_seeds(runs, g), True) for g in guesses_of(runs)
-            ]
-    return BarPlot("Equality solving on rounded scores", "mean squared error", tuple(bars))
+    return by_defense("Equality solving on rounded scores", _beyond(records), NAME)
 
 
 @check(
