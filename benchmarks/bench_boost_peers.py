@@ -19,7 +19,8 @@ import numpy as np
 
 from whatleaks.codec import encode
 from whatleaks.data import load
-from whatleaks.federation.secure_boost import SecureBoostSettings, run
+from whatleaks.federation.boost.run import run
+from whatleaks.federation.boost.settings import SecureBoostSettings
 from whatleaks.models.boosted_trees import BoostSettings, train_joined
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel

@@ -22,22 +22,23 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import torch
+from staged import staged
 from torch.utils.data import DataLoader, Dataset
 
-from whatleaks.arrays import Floats, sealed
+from whatleaks.arrays import Floats
 from whatleaks.attacks.generative_regression import (
     GenerativeRegression,
     Penalty,
     generator_network,
 )
 from whatleaks.data import load, prepare
-from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
+from whatleaks.federation.additive.run import AdditiveFederation
+from whatleaks.federation.additive.settings import AdditiveSettings
 from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.models.linear import Linear
 from whatleaks.seeds import Streams, torch_seed
+from whatleaks.threat.prediction import WHITE_BOX
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
-from whatleaks.wire.channel import Channel
-from whatleaks.wire.transcript import Transcript
 
 UNKNOWN = 9
 NEEDED = 5.0
@@ -103,7 +104,7 @@ def plain(
     return guess.double().numpy(), seconds
 
 
-def stage(home: Path | None, seed: int) -> tuple[WhiteBoxPredictionView, Floats]:
+def view_and_truth(home: Path | None, seed: int) -> tuple[WhiteBoxPredictionView, Floats]:
     """Train the joint model by messages and return the view on the records that did not train."""
     data = load("credit-card-default", home)
     columns = [c for c in data.frame.columns if c != data.label]
@@ -116,20 +117,15 @@ def stage(home: Path | None, seed: int) -> tuple[WhiteBoxPredictionView, Floats]
         scale_on="all",
         training_fraction=0.8,
     )
-    federation = AdditiveFederation(
-        prepared.active,
-        prepared.passive,
-        prepared.labels,
-        len(prepared.classes),
+    stage = staged(
+        AdditiveFederation(),
         AdditiveSettings(steps=1500),
+        (prepared.active, prepared.passive, prepared.labels),
+        (prepared.training, prepared.targets),
+        WHITE_BOX,
         streams,
-        Channel(Transcript([ACTIVE])),
     )
-    federation.train(prepared.training)
-    rows = prepared.targets
-    own = sealed(prepared.active[rows])
-    view = WhiteBoxPredictionView(own, federation.predict(rows), UNKNOWN, federation.model())
-    return view, sealed(prepared.passive[rows])
+    return stage.view(prepared.targets), stage.truth
 
 
 def main() -> None:
@@ -145,7 +141,7 @@ def main() -> None:
     seconds: dict[str, list[float]] = {"plain": [], "tensors, 64": [], "tensors": []}
     error: dict[str, list[float]] = {name: [] for name in (*seconds, "half")}
     for seed in range(asked.seeds):
-        view, truth = stage(asked.home, seed)
+        view, truth = view_and_truth(asked.home, seed)
         guess, spent = plain(view, truth, asked.epochs, ours.learning_rate, seed)
         seconds["plain"].append(spent)
         error["plain"].append(float(((guess - truth) ** 2).mean()))

@@ -15,28 +15,33 @@ import argparse
 import time
 from typing import Any
 
-from whatleaks.experiments.spec import from_dict
-from whatleaks.experiments.tasks import find, prepare
 from whatleaks.metrics.intervals import mean_over_seeds
-from whatleaks.seeds import Streams
+from whatleaks.trial.scenario import from_dict
+from whatleaks.trial.trial import run_trial
 
-SCORES = {
-    "task": "score-attack",
-    "model": "lr",
-    "threat": "white-box",
-    "options": {"unknown": 9},
+TREE = {
+    "share": 0.4,
+    "model": "tree",
+    "threat": "white-box-tree",
+    "attacks": ["path-restriction", "random-path"],
 }
 WORK: tuple[tuple[str, dict[str, Any], str, str, float], ...] = (
     (
         "generative regression, 60 epochs",
-        {**SCORES, "attack": "generative-regression", "targets": 3000},
+        {"unknown": 9, "attacks": "generative-regression", "targets": 3000},
         "generative-regression",
         "half",
         52.0,
     ),
-    ("path restriction", {"task": "tree-attack", "share": 0.4}, "path-restriction", "random-path", 4.8),
-    ("equality solving", {**SCORES, "attack": "equality-solving"}, "equality-solving", "half", 13.5),
-)  # fmt: skip
+    ("path restriction", TREE, "path-restriction", "random-path", 4.8),
+    (
+        "equality solving",
+        {"unknown": 9, "attacks": "equality-solving"},
+        "equality-solving",
+        "half",
+        13.5,
+    ),
+)
 
 
 def main() -> None:
@@ -50,8 +55,8 @@ def main() -> None:
         found: dict[str, list[float]] = {mine: [], other: []}
         for seed in range(seeds):
             start = time.perf_counter()
-            job = prepare(from_dict({**base, "dataset": "credit-card-default", "seed": seed}))
-            outcome = find(job.spec.task).run(job.spec, Streams(seed))
+            scenario = from_dict({**base, "dataset": "credit-card-default", "seed": seed})
+            outcome = run_trial(scenario).outcome
             seconds.append(time.perf_counter() - start)
             numbers: dict[str, Any] = {**outcome.measurements, **outcome.baselines}
             for name in found:

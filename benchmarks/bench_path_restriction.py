@@ -17,25 +17,24 @@ from collections import deque
 from pathlib import Path
 
 import numpy as np
+from staged import staged
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.path_restriction import PathRestriction
 from whatleaks.attacks.random_path import RandomPath
-from whatleaks.auditor.evaluator import Evaluator
-from whatleaks.auditor.isolation import commit
 from whatleaks.data import load, prepare
 from whatleaks.errors import DataError
-from whatleaks.federation.joint_trees import ACTIVE, TREE, JointTrees, TreeSettings
+from whatleaks.federation.trees.run import TreesFederation
+from whatleaks.federation.trees.settings import TREE, TreeSettings
 from whatleaks.metrics.branching import branching_advantage, branching_rate, pooled_branching_rate
 from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.models.tree import Tree
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Offer, hand_out
-from whatleaks.threat.model import Own
 from whatleaks.threat.trees import WHITE_BOX_TREE
 from whatleaks.threat.views.tree import WhiteBoxTreeView
-from whatleaks.wire.channel import Channel
-from whatleaks.wire.transcript import Transcript
+from whatleaks.trial.evaluator import Evaluator
+from whatleaks.trial.isolation import commit
+from whatleaks.trial.truth import Truth
 
 RECORDS = 10_000
 WANTED = 50.0
@@ -90,13 +89,14 @@ def speed() -> bool:
     rng = np.random.default_rng(0)
     x = rng.random((RECORDS, 23))
     y = (x @ rng.normal(size=23) + 0.5 * rng.normal(size=RECORDS) > 0).astype(np.int64)
-    fed = JointTrees(
-        sealed(x[:, :14]), sealed(x[:, 14:]), sealed_ints(y), 2, TREE, Streams(0), Channel()
+    everybody = np.arange(RECORDS)
+    tables = (sealed(x[:, :14]), sealed(x[:, 14:]), sealed_ints(y))
+    stage = staged(
+        TreesFederation(), TREE, tables, (everybody, everybody), WHITE_BOX_TREE, Streams(0)
     )
-    fed.train(np.arange(RECORDS))
-    tree = fed.model()
+    view = stage.view(everybody)
+    tree = view.model
     assert isinstance(tree, Tree)
-    view = WhiteBoxTreeView(sealed(x[:, :14]), fed.predict(np.arange(RECORDS)), 9, tree)
     attack = PathRestriction()
     _, counts = plain_walk(view, rng)
     if counts != attack.infer(view, rng).candidates.tolist():
@@ -122,22 +122,11 @@ def trial(
     settings: TreeSettings,
 ) -> tuple[Evaluator, WhiteBoxTreeView]:
     """Grow a tree and project the adversary's view of all targets."""
-    channel = Channel(Transcript([ACTIVE]))
-    fed = JointTrees(active, passive, labels, 2, settings, Streams(seed), channel)
-    fed.train(training)
-    fed.predict(targets)
-    own = Own(
-        sealed(active[targets]),
-        sealed(active[training]),
-        sealed_ints(labels[training]),
-        passive.shape[1],
-    )
-    view = WHITE_BOX_TREE.project(
-        channel.transcript.received_by(ACTIVE),
-        own,
-        hand_out(WHITE_BOX_TREE.grants, Offer(trees=fed.model())),
-    )
-    return Evaluator(passive[targets], passive[:0]), view
+    tables = (active, passive, labels)
+    rows = (training, targets)
+    stage = staged(TreesFederation(), settings, tables, rows, WHITE_BOX_TREE, Streams(seed))
+    view = stage.view(targets)
+    return Evaluator(Truth(stage.truth, trees=(view.model,))), view
 
 
 def rates(name: str, count: int, settings: TreeSettings, home: Path | None) -> None:
@@ -164,7 +153,7 @@ def rates(name: str, count: int, settings: TreeSettings, home: Path | None) -> N
         )
         rng = Streams(seed).rng("attack")
         found, chance = (
-            evaluator.score_branches(commit(attack, view, rng), "attack", view.model)
+            evaluator.score(commit(attack, view, rng), "attack")
             for attack in (PathRestriction(), RandomPath())
         )
         pair = [(found.nodes, found.right), (chance.nodes, chance.right)]

@@ -1,4 +1,4 @@
-"""What the runner costs: overhead per run, two workers against one, a warm store.
+"""What the runner costs: overhead per run, two workers against one, a warm store, provenance.
 
     python benchmarks/bench_runner.py [--ray]
 
@@ -11,18 +11,75 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any, ClassVar
 
-from whatleaks.experiments.executors import Executor, choose
-from whatleaks.experiments.executors.worker import perform
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.runner import Silent, Summary, run
-from whatleaks.experiments.spec import Spec
-from whatleaks.experiments.store import Store
-from whatleaks.experiments.tasks import prepare
+import numpy as np
+
+import whatleaks
+from whatleaks.metrics.intervals import mean_over_records
+from whatleaks.runs.executors import Executor, Job, choose
+from whatleaks.runs.executors.worker import perform
+from whatleaks.runs.provenance import sources_of
+from whatleaks.runs.record import Record
+from whatleaks.runs.runner import Silent, Summary, run
+from whatleaks.runs.store import Store
+from whatleaks.runs.work import name_of, work
+from whatleaks.seeds import Streams
+from whatleaks.trial.outcome import Outcome
 
 RUNS = 1200  # enough that starting the workers (about half a second) does not count
+
+
+@work
+@dataclass(frozen=True)
+class UniformGuess:
+    """Guess uniform data by other uniform data; ``targets`` sets how much there is to compute."""
+
+    kind: ClassVar[str] = "uniform-guess"
+
+    targets: int
+    seed: int
+    label: str = ""
+
+    def identity(self) -> dict[str, Any]:
+        """The size and the seed."""
+        return {"targets": self.targets, "seed": self.seed}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[str, Any]) -> UniformGuess:
+        """Read ``to_dict`` back."""
+        return cls(**tree)
+
+    def title(self) -> str:
+        """Size and seed."""
+        return f"{self.targets} targets, seed {self.seed}"
+
+    def training_key(self) -> str:
+        """Nothing is shared."""
+        return self.title()
+
+    def modules(self) -> tuple[str, ...]:
+        """This file."""
+        return (__name__,)
+
+    @classmethod
+    def perform_group(
+        cls, works: Sequence[UniformGuess], table: bytes | None
+    ) -> Iterator[tuple[Outcome, bytes]]:
+        """Measure the squared error: 1/6 by theory."""
+        for one in works:
+            streams = Streams(one.seed)
+            truth, guess = (streams.rng(n).uniform(0.0, 1.0, (one.targets, 5)) for n in "ab")
+            errors = np.square(guess - truth).mean(axis=1)
+            yield Outcome({"error": mean_over_records(errors, "mse", streams.rng("c"))}), b""
 
 
 class Stopwatch(Silent):
@@ -37,12 +94,12 @@ class Stopwatch(Silent):
         self.times.append(time.perf_counter())
 
 
-def specs(count: int, targets: int) -> list[Spec]:
-    """Runs of the built-in task; ``targets`` sets how much each has to compute."""
-    return [Spec("uniform-data", attack="uniform", targets=targets, seed=s) for s in range(count)]
+def works(count: int, targets: int) -> list[UniformGuess]:
+    """Runs that differ in their seed."""
+    return [UniformGuess(targets, seed) for seed in range(count)]
 
 
-def timed(runs: list[Spec], executor: Executor, folder: Path) -> tuple[Summary, Stopwatch]:
+def timed(runs: list[UniformGuess], executor: Executor, folder: Path) -> tuple[Summary, Stopwatch]:
     """Run in a new store."""
     watch = Stopwatch()
     with Store(Path(tempfile.mkdtemp(dir=folder)) / "r.db") as store:
@@ -51,21 +108,22 @@ def timed(runs: list[Spec], executor: Executor, folder: Path) -> tuple[Summary, 
 
 def overhead(executor: Executor, folder: Path, count: int = 300) -> float:
     """Seconds per run that are not spent in the task, once the worker is up."""
-    done, watch = timed(specs(count, 20), executor, folder)
+    done, watch = timed(works(count, 20), executor, folder)
     inside = sum(record.seconds for record in done.records[1:] if record)
     return (watch.times[-1] - watch.times[0] - inside) / (count - 1)
 
 
 def speedup(folder: Path) -> float:
     """Wall time of one worker over that of two, start of the workers included."""
-    one, _ = timed(specs(RUNS, 1000), choose("local", 1), folder)
-    two, _ = timed(specs(RUNS, 1000), choose("local", 2), folder)
+    one, _ = timed(works(RUNS, 1000), choose("local", 1), folder)
+    two, _ = timed(works(RUNS, 1000), choose("local", 2), folder)
     return one.seconds / two.seconds
 
 
 def _bare(seeds: range) -> None:
     for seed in seeds:
-        perform(prepare(Spec("uniform-data", attack="uniform", targets=1000, seed=seed)))
+        one = UniformGuess(1000, seed)
+        list(perform(Job((one,), (name_of(one),))))
 
 
 def control() -> float:
@@ -85,7 +143,7 @@ def control() -> float:
 
 def warm(folder: Path) -> float:
     """Seconds for 1,000 runs that are stored already, from opening the store to the records."""
-    runs = specs(1000, 2)
+    runs = works(1000, 2)
     path = folder / "warm.db"
     with Store(path) as store:
         run(runs, store, choose("local", 2))
@@ -96,11 +154,25 @@ def warm(folder: Path) -> float:
     return time.perf_counter() - start
 
 
+def provenance() -> tuple[int, float]:
+    """How many files the package has, and the seconds to hash all with what they reach."""
+    home = Path(whatleaks.__file__).parent
+    files = [path.relative_to(home).with_suffix("").parts for path in home.rglob("*.py")]
+    names = tuple(".".join(("whatleaks", *parts)).removesuffix(".__init__") for parts in files)
+    start = time.perf_counter()
+    found = sources_of(names)
+    return len(found.files), time.perf_counter() - start
+
+
 def main() -> None:
     """Print the figures with their limits."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.2f}")
+        count, seconds = provenance()
+        print(f"sources of all {count} files, nothing cached: {seconds:.3f} s (limit 0.3)")
+        cost = overhead(choose("local", 1, inline=True), folder)
+        print(f"overhead, inline: {1000 * cost:.2f} ms a run (limit 20)")
         cost = overhead(choose("local", 1), folder)
         print(f"overhead, local, one worker: {1000 * cost:.2f} ms a run (limit 20)")
         if "--ray" in sys.argv[1:]:

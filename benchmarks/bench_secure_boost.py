@@ -31,7 +31,8 @@ from whatleaks.crypto.additive import IntegerCiphers, PublicKey
 from whatleaks.crypto.fixed_point import BigInts
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.data import load
-from whatleaks.federation.secure_boost import SecureBoostSettings, run
+from whatleaks.federation.boost.run import run
+from whatleaks.federation.boost.settings import SecureBoostSettings
 from whatleaks.models.boosted_trees import BoostSettings, train_joined
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel

@@ -18,9 +18,9 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from whatleaks.crypto.keys import BACKENDS, generate_keys
-from whatleaks.federation.regression_settings import LOGISTIC, SecureLinearSettings
-from whatleaks.federation.secure_linear import Run
-from whatleaks.federation.secure_logistic import plain_logistic, run_logistic
+from whatleaks.federation.regression.linear import Run
+from whatleaks.federation.regression.logistic import plain_logistic, run_logistic
+from whatleaks.federation.regression.settings import LOGISTIC, SecureLinearSettings
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.transcript import Transcript

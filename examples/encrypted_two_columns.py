@@ -11,13 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, sealed, sealed_ints
 from whatleaks.attacks.gram_inversion import GramInversion
 from whatleaks.attacks.intermediate_recovery import recover_intermediate
-from whatleaks.federation.secure_linear import SecureLinearSettings, plain_linear, run
+from whatleaks.federation.regression.linear import plain_linear, run
+from whatleaks.federation.regression.settings import SecureLinearSettings
 from whatleaks.seeds import Streams
-from whatleaks.threat.encrypted import ENCRYPTED, own_regression
-from whatleaks.threat.grants import Offer, hand_out
+from whatleaks.threat.encrypted import ENCRYPTED
+from whatleaks.threat.grants import Queries, Ranges, hand_out
+from whatleaks.threat.model import Memory
+from whatleaks.threat.views.encrypted import EncryptedLinearView
 from whatleaks.wire.channel import Channel
 
 
@@ -42,10 +45,12 @@ own, secret, y = x[:m, :-2], x[:m, -2:], y[:m]
 settings = SecureLinearSettings(epochs=12, learning_rate=1.0 / float(np.square(x[:m]).sum()))
 training = run(own, secret, y, settings, Streams(7), Channel())
 
-offer = Offer(ranges=(np.zeros(2), np.ones(2)), queries=training.queries)
+offer = (Ranges(sealed(np.zeros(2)), sealed(np.ones(2))), Queries(*training.asked["passive"]))
 received = training.transcript.received_by("active")
 granted = hand_out(ENCRYPTED.grants, offer)
-view = ENCRYPTED.project(received, own_regression(training.active, 2), granted)
+kept = training.active
+memory = Memory(kept.columns, kept.columns, sealed_ints([]), 2, (kept,))
+view = ENCRYPTED.project(received, memory, granted, EncryptedLinearView)
 guess = GramInversion().infer(view, np.random.default_rng(0))
 
 z = np.stack(plain_linear(own, secret, y, settings, Streams(7)).outputs, axis=1)

@@ -9,47 +9,58 @@ from sklearn.datasets import load_breast_cancer
 
 from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.attacks.auxiliary_baselines import AuxiliaryMean, AuxiliaryRegression
-from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack, FshaSettings
+from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.defenses.protocol import OPEN
 from whatleaks.detectors.splitguard import SplitGuard
-from whatleaks.federation.honest_active import HonestActive, HonestSettings
-from whatleaks.federation.split import SplitSettings, run_split
+from whatleaks.federation.split.run import SplitFederation
+from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Auxiliary, Offer, hand_out
-from whatleaks.threat.model import Own
+from whatleaks.threat.grants import hand_out
+from whatleaks.threat.model import Memory
 from whatleaks.threat.split import SPLIT_HIJACK
+from whatleaks.threat.views.split import SplitView
+from whatleaks.wire.channel import Channel
 
 streams = Streams(0)
 data = load_breast_cancer()
 x = (data.data - data.data.min(axis=0)) / np.ptp(data.data, axis=0)
-own, passive, labels = x[:, ::2], x[:, 1::2], data.target
+names = {"active": tuple(data.feature_names[::2]), "passive": tuple(data.feature_names[1::2])}
+columns = {"active": sealed(x[:, ::2]), "passive": sealed(x[:, 1::2])}
+holdings = Holdings(columns, names, sealed_ints(data.target), 2)
 order = streams.rng("split").permutation(len(x))
-train, other, target = order[:350], order[350:450], order[450:]
-auxiliary = Auxiliary(sealed(own[other]), sealed(passive[other]), sealed_ints(labels[other]))
-granted = hand_out(SPLIT_HIJACK.grants, Offer(auxiliary=auxiliary))
+train, other, target = (sealed_ints(order[cut]) for cut in np.s_[:350, 350:450, 450:])
+rows = Rows(train, target, sealed_ints([]), other, target)
 print(repr(SPLIT_HIJACK))
 
-
-def hijacker() -> FeatureSpaceHijack:
-    return FeatureSpaceHijack(granted.auxiliary, FshaSettings(), streams.rng("fsha"))
-
-
-role = hijacker()
-run = run_split(passive[train], role, SplitSettings(), streams)
-run.emit(passive[target])
-mine = Own(sealed(own[target]), sealed(own[train]), sealed_ints(labels[train]), passive.shape[1])
-view = SPLIT_HIJACK.project(run.channel.transcript.received_by("active"), mine, granted)
+federation, settings = SplitFederation(), SplitSettings()
+hijacked = federation.train(
+    holdings, rows, settings, streams, Channel(), hijacker=FeatureSpaceHijack()
+)
+channel = Channel()
+hijacked.release(target, channel, OPEN)
+mine = Memory(
+    holdings.joined(["active"], target),
+    holdings.joined(["active"], train),
+    sealed_ints(data.target[train]),
+    len(names["passive"]),
+    (),
+)
+granted = hand_out(SPLIT_HIJACK.grants, hijacked.offer(("active",)))
+received = channel.transcript.received_by("active")
+view = SPLIT_HIJACK.project(received, mine, granted, SplitView)
+truth = holdings.joined(["passive"], target)
 print(f"\nmean squared error on {len(target)} records that never trained, no detector")
-for attack in (role, AuxiliaryRegression(), AuxiliaryMean()):
+for attack in (hijacked.reading, AuxiliaryRegression(), AuxiliaryMean()):
     guess = attack.infer(view, streams.rng(attack.name)).values
-    print(f"  {attack.name:22s}{((guess - passive[target]) ** 2).mean():.4f}")
-print(f"  {'half':22s}{((0.5 - passive[target]) ** 2).mean():.4f}")
+    print(f"  {attack.name:22s}{((guess - truth) ** 2).mean():.4f}")
+print(f"  {'half':22s}{((0.5 - truth) ** 2).mean():.4f}")
 
 detector = SplitGuard(classes=2)
 print("\nSplitGuard is given " + "; ".join(grant.value for grant in detector.grants))
-honest = HonestActive(own[train], labels[train], 2, 16, HonestSettings(), streams.rng("honest"))
-for name, watched in (("honest", honest), ("fsha", hijacker())):
-    run = run_split(passive[train], watched, SplitSettings(), streams, detector=detector)
-    verdict = (
-        f"halted at step {run.halted.step}: {run.halted.reason}" if run.halted else "not halted"
+for name, hijacker in (("honest", None), ("fsha", FeatureSpaceHijack())):
+    watched = federation.train(
+        holdings, rows, settings, streams, Channel(), hijacker=hijacker, detector=detector
     )
-    print(f"  {name:8s}{verdict} ({len(run.scores)} scores)")
+    verdict = "not halted" if watched.stop is None else f"halted at {watched.stop}"
+    print(f"  {name:8s}{verdict} ({len(watched.course.scores)} scores)")

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
+from hypothesis import settings
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A busy machine is no failure: tests say how many cases, never how fast.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+if "WHATLEAKS_STATE" not in os.environ:  # the user's own secret is none of the tests' business
+    os.environ["WHATLEAKS_STATE"] = tempfile.mkdtemp(prefix="whatleaks-state-")
+    atexit.register(shutil.rmtree, os.environ["WHATLEAKS_STATE"], ignore_errors=True)
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 if "WHATLEAKS_DATA" not in os.environ and SHARED.is_dir():

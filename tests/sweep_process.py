@@ -1,28 +1,33 @@
-"""Run a sweep file in a process of its own, to be killed: FILE STORE [ON [ADDRESS]]."""
+"""Run a sweep file in a process of its own, to be killed: FILE STORE [ON [ADDRESS]].
+
+A store whose name begins with ``private`` keeps what is private, as an audit's does. The
+executor ``inline`` is this process itself.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-import experiment_doubles
+from run_doubles import Double
 from whatleaks.errors import WhatleaksError
-from whatleaks.experiments.executors import choose
-from whatleaks.experiments.live import PlainView
-from whatleaks.experiments.runner import run
-from whatleaks.experiments.store import Store
-from whatleaks.experiments.sweep import load
-from whatleaks.experiments.tasks import provide
+from whatleaks.runs.executors import choose
+from whatleaks.runs.live import PlainDisplay
+from whatleaks.runs.runner import run
+from whatleaks.runs.store import Store
+from whatleaks.runs.sweep import load
 
 
 def main() -> int:
-    provide(experiment_doubles.MODULE)
     on = sys.argv[3] if len(sys.argv) > 3 else "local"
     address = sys.argv[4] if len(sys.argv) > 4 else ""
-    executor = choose(on, 2, address)
+    inline = on == "inline"
+    executor = choose("local", 1, inline=True) if inline else choose(on, 2, address)
+    path = Path(sys.argv[2])
     try:
-        with Store(Path(sys.argv[2])) as store:
-            done = run(load(Path(sys.argv[1])).specs, store, executor, PlainView(True))
+        works = load(Path(sys.argv[1]), Double.from_dict).works
+        with Store(path, private=path.name.startswith("private")) as store:
+            done = run(works, store, executor, PlainDisplay(True))
     except WhatleaksError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -22,6 +22,7 @@ from whatleaks.errors import WireError
 _MAGIC = b"WLK1"
 _CLASSES: dict[str, type[Any]] = {}
 _ALLOWED_DTYPES = frozenset({"float64", "float32", "int64", "int32", "int8", "uint8", "bool"})
+LONGEST_HEADER = 1 << 28  # bytes, for what we wrote ourselves
 
 T = TypeVar("T")
 
@@ -44,11 +45,17 @@ def encode(value: Any) -> bytes:
     return b"".join([_MAGIC, struct.pack("<I", len(header)), header, *blobs])
 
 
-def decode(data: bytes) -> Any:
-    """Decode bytes written by ``encode``; anything malformed is a ``WireError``."""
+def decode(data: bytes, longest_header: int = LONGEST_HEADER) -> Any:
+    """Decode bytes written by ``encode``; anything malformed is a ``WireError``.
+
+    ``longest_header`` bounds the JSON tree before it is read: it takes thirty times its length
+    in memory. What comes from a partner has a short one.
+    """
     if len(data) < 8 or data[:4] != _MAGIC:
         raise WireError("these bytes are not a whatleaks message: wrong first four bytes")
     (length,) = struct.unpack("<I", data[4:8])
+    if length > longest_header:
+        raise WireError(f"a message header has {length} bytes: at most {longest_header} are read")
     if 8 + length > len(data):
         raise WireError("a message is cut short: its header is longer than its bytes")
     try:
@@ -60,8 +67,19 @@ def decode(data: bytes) -> Any:
     reader = _Reader(memoryview(data)[8 + length :])
     try:
         value = _unpack(tree, reader)
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        # The header comes from outside: whatever is missing or of another type ends here.
+    except WireError:
+        raise
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        # The header comes from outside: whatever is missing or of another type ends here, also
+        # in the checks of the records that it names.
         raise WireError(f"a message header is malformed: {type(error).__name__}") from None
     if not reader.exhausted():
         raise WireError("a message carries bytes that its header does not announce")
@@ -96,7 +114,8 @@ def _pack(value: Any, blobs: list[bytes]) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.name not in _ALLOWED_DTYPES:
             raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
-        blobs.append(np.ascontiguousarray(value).tobytes())
+        little = value.astype(value.dtype.newbyteorder("<"), copy=False)
+        blobs.append(np.ascontiguousarray(little).tobytes())
         return {"a": value.dtype.name, "s": list(value.shape)}
     if isinstance(value, bytes):
         blobs.append(value)
@@ -104,7 +123,9 @@ def _pack(value: Any, blobs: list[bytes]) -> Any:
     if isinstance(value, tuple | list):
         return {"t": [_pack(item, blobs) for item in value]}
     if isinstance(value, dict):
-        return {"d": [[str(key), _pack(item, blobs)] for key, item in value.items()]}
+        if not all(isinstance(key, str) for key in value):
+            raise WireError("a dictionary travels only if all of its keys are text")
+        return {"d": [[key, _pack(item, blobs)] for key, item in value.items()]}
     if is_dataclass(value) and not isinstance(value, type):
         name = type(value).__name__
         if _CLASSES.get(name) is not type(value):
@@ -126,29 +147,47 @@ def _unpack(tree: Any, reader: _Reader) -> Any:
     if "a" in tree:
         return _array(tree["a"], tree["s"], reader)
     if "b" in tree:
-        return reader.take(tree["b"])
+        return reader.take(_size(tree["b"]))
     if "t" in tree:
         return tuple(_unpack(item, reader) for item in tree["t"])
     if "d" in tree:
-        return {key: _unpack(item, reader) for key, item in tree["d"]}
+        return _named(tree["d"], reader)
     if "c" in tree:
         cls = _CLASSES.get(tree["c"])
         if cls is None:
             raise WireError(f"a message holds an unknown record {tree['c']!r}")
-        values = {key: _unpack(item, reader) for key, item in tree["v"]}
+        values = _named(tree["v"], reader)
         if set(values) != {f.name for f in fields(cls)}:
             raise WireError(f"a message's {tree['c']} has other fields than expected")
         return cls(**values)
     raise WireError("a message header holds an unknown kind of value")
 
 
+def _named(pairs: Any, reader: _Reader) -> dict[str, Any]:
+    """Read values by name. Names are text: a partner can make integers whose hashes collide."""
+    found: dict[str, Any] = {}
+    for key, item in pairs:
+        if type(key) is not str or key in found:
+            raise WireError("a message names a value by something that is not text, or one twice")
+        found[key] = _unpack(item, reader)
+    return found
+
+
+def _size(number: Any) -> int:
+    if type(number) is not int or number < 0:
+        raise WireError("an array or a blob in a message has no proper size")
+    return number
+
+
 def _array(dtype: Any, shape: Any, reader: _Reader) -> np.ndarray[Any, Any]:
     if dtype not in _ALLOWED_DTYPES:
         raise WireError(f"an array of {dtype!r} cannot travel: send numbers")
-    if not isinstance(shape, list) or not all(isinstance(n, int) and n >= 0 for n in shape):
+    if not isinstance(shape, list) or len(shape) > 8:
         raise WireError("an array in a message has no proper shape")
-    held = reader.take(math.prod(shape) * np.dtype(dtype).itemsize)  # before memory is set aside
+    stored = np.dtype(dtype).newbyteorder("<")
+    # Before memory is set aside.
+    held = reader.take(math.prod(map(_size, shape)) * stored.itemsize)
     array = np.empty(shape, dtype=dtype)
-    array.ravel()[:] = np.frombuffer(held, dtype=dtype)
+    array.ravel()[:] = np.frombuffer(held, dtype=stored)
     array.setflags(write=False)
     return array

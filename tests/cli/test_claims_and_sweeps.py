@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_commands import command
+from test_commands import command, people
 
 SWEEP = """
-title = "two baselines"
-task = "uniform-data"
-targets = 50
+title = "two shares"
+dataset = "iris"
+targets = 30
+attacks = ["half-star"]
+measures = ["bounds"]
+model_options.steps = 50
 [sweep]
-attack = ["uniform", "half"]
+share = [0.3, 0.6]
 seed = [0, 1, 2]
 """
 
@@ -28,27 +31,38 @@ def test_a_sweep_runs_once_and_exports(tmp_path: Path) -> None:
     assert "6 ok (6 of them stored before)" in again.stderr
     done = command("results", "--to", "all.parquet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert len(pd.read_parquet(tmp_path / "all.parquet")) == 12  # an error and a baseline each
+    assert len(pd.read_parquet(tmp_path / "all.parquet")) == 6 * 10  # six trials, ten numbers each
+
+
+def test_a_figure_needs_a_share_and_draws_every_error(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    done = command("run", "sweep.toml", "--workers", "1", "--figure", "s.svg", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    drawn = (tmp_path / "s.svg").read_text()
+    assert all(name in drawn for name in ("half-star", "uniform", "gaussian", "half"))
+    assert "bound" not in drawn
+    (tmp_path / "sweep.toml").write_text(SWEEP.replace("share = [0.3, 0.6]", "unknown = [1, 2]"))
+    done = command("run", "sweep.toml", "--workers", "1", "--figure", "s.svg", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the sweep varies no share" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
         (SWEEP.replace("targets", "tragets"), ["'tragets'", "'targets'"]),
-        (SWEEP.replace("uniform-data", "uniform-dat"), ["'uniform-dat'", "'uniform-data'"]),
-        ("task = [", ["sweep.toml"]),
+        (SWEEP.replace("half-star", "half-sta"), ["'half-sta'", "'half-star'"]),
+        ("dataset = [", ["sweep.toml"]),
         (
-            'task = "score-attack"\ndataset = "iris"\nmodel = "lr"\nthreat = "black-box"\n'
-            'attack = "equality-solving"\nshare = 0.5\n',
-            ["equality-solving", "the whole trained model", "black-box"],
+            'dataset = "iris"\nthreat = "black-box"\nattacks = ["equality-solving"]\nshare = 0.5\n',
+            ["equality-solving", "black-box"],
         ),
         (
-            'task = "score-attack"\ndataset = "iris"\nmodel = "network"\nthreat = "white-box"\n'
-            'attack = "equality-solving"\nshare = 0.5\n',
+            'dataset = "iris"\nmodel = "network"\nattacks = ["equality-solving"]\nshare = 0.5\n',
             ["equality-solving", "network"],
         ),
     ],
-    ids=["typo", "unknown task", "not toml", "missing grant", "wrong model"],
+    ids=["typo", "unknown attack", "not toml", "missing grant", "wrong model"],
 )
 def test_a_bad_sweep_is_refused_before_anything_runs(
     text: str, named: list[str], tmp_path: Path
@@ -95,3 +109,43 @@ def test_bad_claims(words: list[str], named: str, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert named in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+OWN = """
+dataset = "people.csv"
+data.label = "loan"
+targets = 20
+attacks = ["half-star"]
+model_options.steps = 50
+share = 0.5
+[sweep]
+seed = [0, 1]
+"""
+
+
+def test_a_sweep_over_a_table_of_one_s_own(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text(OWN)
+    done = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "people.csv" in done.stderr
+    people().to_csv(tmp_path / "people.csv", index=False)
+    done = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 ok" in done.stderr
+    people(seed=4).to_csv(tmp_path / "people.csv", index=False)  # another table: other runs
+    done = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    assert "2 ok (0 of them stored before)" in done.stderr
+
+
+def test_one_error_is_told_once_and_data_home_is_where_the_sets_are(tmp_path: Path) -> None:
+    sweep = SWEEP.replace("iris", "bank-marketing").replace("targets", "data.rows = 300\ntargets")
+    (tmp_path / "sweep.toml").write_text(sweep)
+    (tmp_path / "empty").mkdir()
+    empty = ("--data-home", "empty")
+    done = command("run", "sweep.toml", "--workers", "1", *empty, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count("is not here") == 2  # the first, and how often it came again
+    assert "5 more runs failed with" in done.stderr
+    done = command("run", "sweep.toml", "--data-home", "nowhere", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--data-home" in done.stderr

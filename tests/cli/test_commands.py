@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,9 +26,11 @@ QUICK = {"seeds": 1, "targets": 40, "inversion_steps": 50}
 QUICK_FLAGS = ("--seeds", "1", "--targets", "40", "--inversion-steps", "50")
 
 
-def command(*words: str, cwd: Path, **extra: str) -> subprocess.CompletedProcess[str]:
+def command(
+    *words: str, cwd: Path, module: str = "whatleaks.cli", **extra: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "whatleaks.cli", *words],
+        [sys.executable, "-m", module, *words],
         capture_output=True,
         text=True,
         cwd=cwd,
@@ -86,7 +91,7 @@ def test_audit_finds_the_one_column_exactly_and_says_so(audited) -> None:
 def test_audit_json_holds_all_that_is_needed_to_run_it_again(audited) -> None:
     folder, _ = audited
     result = json.loads((folder / "out" / "audit.json").read_text())
-    assert len(result["table"]["sha256"]) == 64
+    assert len(result["table"]["hmac_sha256"]) == 64
     assert len(result["code"]["sha256"]) == 64
     assert result["seeds"] == [0]
     assert result["spec"]["passive"] == ["deposit"]
@@ -181,10 +186,19 @@ def test_isolated_attacks_give_the_same_numbers() -> None:
 
 
 def test_the_api_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(UsageError, match=r"'models'.*'model'"):
-        whatleaks.audit(people(), label="loan", passive=["deposit"], models="lr")
-    with pytest.raises(UsageError, match="list of column names"):
+    with pytest.raises(TypeError, match="'models'"):  # keyword arguments are typed and named
+        whatleaks.audit(people(), label="loan", passive=["deposit"], models="lr")  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match="passive must be a list of column names"):
         whatleaks.audit(people(), label="loan", passive="deposit")
+
+
+def kept(store: Path) -> set[str]:
+    """Name the finished trials in the private store of an audit."""
+    try:
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as held:
+            return {name for (name,) in held.execute("SELECT hash FROM runs WHERE status = 'ok'")}
+    except sqlite3.OperationalError:  # not made yet
+        return set()
 
 
 def test_an_interrupted_audit_resumes(tmp_path: Path) -> None:
@@ -199,29 +213,85 @@ def test_an_interrupted_audit_resumes(tmp_path: Path) -> None:
     )
     unfinished = tmp_path / "out" / "unfinished"
     deadline = time.monotonic() + 120
-    while not list(unfinished.glob("*.unit")) and time.monotonic() < deadline:
+    while not kept(unfinished / "trials.db") and time.monotonic() < deadline:
         assert running.poll() is None, "the audit ended before it could be interrupted"
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130, errors
     assert "again to resume" in errors
-    kept = {p.name: p.stat().st_mtime_ns for p in unfinished.glob("*.unit")}
-    assert kept
+    before = kept(unfinished / "trials.db")
+    assert before
+    for path in (unfinished, *unfinished.iterdir()):
+        assert not path.stat().st_mode & 0o077, f"others may read {path}"
     assert not (tmp_path / "out" / "report.html").exists()
-    resumed = subprocess.Popen(
-        words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    resumed = subprocess.run(
+        words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    while resumed.poll() is None:
-        for path in unfinished.glob("*.unit"):
-            assert kept.get(path.name, path.stat().st_mtime_ns) == path.stat().st_mtime_ns
-        time.sleep(0.05)
-    assert resumed.returncode == 0
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"12 runs: {len(before)} stored already" in resumed.stderr
     assert (tmp_path / "out" / "report.html").exists()
     assert not unfinished.exists()
 
 
-@pytest.mark.parametrize("name", ["attacks", "defenses", "detectors", "threats", "datasets"])
+def numbers(path: Path) -> dict[str, Any]:
+    """Read an audit without what differs between any two runs of it."""
+    tree = json.loads(path.read_text())
+    for name in ("created", "seconds", "spec", "phases"):
+        tree.pop(name)
+    for threat in tree["threats"]:
+        for found in threat["findings"]:
+            found.pop("seconds")
+    return tree
+
+
+def test_two_workers_give_the_numbers_of_one(audited, tmp_path: Path) -> None:
+    folder, _ = audited
+    people().to_csv(tmp_path / "people.csv", index=False)
+    flags = ("--label", "loan", "--passive", "deposit", *QUICK_FLAGS, "--workers", "2")
+    done = command("audit", "people.csv", *flags, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert numbers(tmp_path / "out" / "audit.json") == numbers(folder / "out" / "audit.json")
+
+
+MINE = """
+from dataclasses import dataclass
+
+import numpy as np
+
+from whatleaks.arrays import sealed
+from whatleaks.catalog import attack
+from whatleaks.codec import travels
+from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.views.prediction import PredictionView
+
+
+@attack("mine", title="Mine", paper="mine", needs="nothing")
+@travels
+@dataclass(frozen=True)
+class Mine:
+    name: str = "mine"
+
+    def infer(self, view: PredictionView, rng: np.random.Generator) -> ValueGuess:
+        return ValueGuess(sealed(rng.random((len(view.own), view.unknown))))
+"""
+
+
+def test_a_plugin_file_is_listed_and_tried_by_every_worker(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    people().to_csv(tmp_path / "t.csv", index=False)
+    assert "mine" in command("attacks", "--plugin", "mine.py", cwd=tmp_path).stdout.split()
+    flags = ("--label", "loan", "--passive", "deposit", "--threat", "black-box", *QUICK_FLAGS)
+    both = ("--plugin", "mine.py", "--workers", "2", "--isolated")
+    done = command("audit", "t.csv", *flags, *both, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "audit-report" / "audit.json").read_text())
+    assert "mine" in [found["name"] for found in result["threats"][0]["findings"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["attacks", "defenses", "detectors", "threats", "federations", "datasets"]
+)
 def test_listings(name: str, tmp_path: Path) -> None:
     done = command(name, cwd=tmp_path, COLUMNS="200")
     assert done.returncode == 0, done.stderr
@@ -236,6 +306,7 @@ def test_listings(name: str, tmp_path: Path) -> None:
         "defenses": ["rounding-1", "label-only"],
         "detectors": ["splitguard"],
         "threats": ["white-box", "black-box", "agnostic", "encrypted", "split-hijack"],
+        "federations": ["additive", "joint-network", "tree, forest", "split", "encrypted"],
         "datasets": ["breast-cancer", "bank-marketing", "tiny-imagenet"],
     }[name]
     for word in expected:
@@ -264,4 +335,6 @@ def test_help_loads_no_heavy_library() -> None:
 
 
 def test_version(tmp_path: Path) -> None:
-    assert command("--version", cwd=tmp_path).stdout.strip() == f"whatleaks {whatleaks.__version__}"
+    told = f"whatleaks {whatleaks.__version__}"
+    assert command("--version", cwd=tmp_path).stdout.strip() == told
+    assert command("--version", cwd=tmp_path, module="whatleaks").stdout.strip() == told

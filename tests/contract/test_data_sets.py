@@ -197,10 +197,10 @@ def test_a_missing_set_says_where_it_was_looked_for(
         str(tmp_path / "bank-marketing"),
         str(elsewhere / "bank-marketing"),
         "whatleaks data fetch bank-marketing",
-        "--data-home",
+        "with home",
     ):
         assert part in message
-    with pytest.raises(DataError, match=r"--data-home .* is not a folder"):
+    with pytest.raises(DataError, match=r"home .* is not a folder"):
         load("bank-marketing", tmp_path / "nowhere")
 
 

@@ -18,32 +18,31 @@ from pathlib import Path
 
 import pytest
 
-import experiment_doubles
+import run_doubles
+from run_doubles import Double
 from whatleaks.errors import UsageError
-from whatleaks.experiments.executors import Executor, choose
-from whatleaks.experiments.executors.ray import RayExecutor
-from whatleaks.experiments.runner import run
-from whatleaks.experiments.settings import Settings
-from whatleaks.experiments.spec import Spec
-from whatleaks.experiments.store import Store
-from whatleaks.experiments.sweep import parse
+from whatleaks.runs.executors import Executor, InlineExecutor, choose
+from whatleaks.runs.executors.ray import RayExecutor
+from whatleaks.runs.runner import run
+from whatleaks.runs.store import Store
+from whatleaks.runs.sweep import parse
+from whatleaks.runs.work import Work
 
 needs_ray = pytest.mark.skipif(
     find_spec("ray") is None, reason='Ray is not installed: pip install "whatleaks[ray]"'
 )
 EXECUTORS = ["local", pytest.param("ray", marks=needs_ray)]
 
-# 200 small runs whose numbers come from draws, sums and a bootstrap.
+# 200 small runs whose numbers come from draws, sums and a bootstrap; ten share a training.
 TWO_HUNDRED = parse(
     """
-    task = "uniform-data"
-    targets = 50
     [sweep]
-    seed = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
-    attack = ["half", "uniform"]
-    options.columns = [1, 2, 3, 5, 8]
-    """
-).specs
+    group = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+    seed = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    sigma = [0.5, 1.0]
+    """,
+    read=Double.from_dict,
+).works
 
 
 @pytest.fixture
@@ -52,53 +51,68 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def measured(specs: tuple[Spec, ...], store: Store, executor: Executor) -> list[bytes]:
-    records = run(specs, store, executor).records
-    assert all(record is not None and record.ok for record in records)
-    return [json.dumps(r.outcome.to_dict()).encode() for r in records if r and r.outcome]
+def measured(works: tuple[Work, ...], executor: Executor) -> list[tuple[bytes, bytes | None]]:
+    """What is public and what is private of every run."""
+    done = run(works, None, executor)
+    assert all(record is not None and record.ok for record in done.records)
+    public = [json.dumps(r.outcome.to_dict()).encode() for r in done.records if r and r.outcome]
+    return list(zip(public, done.privates, strict=True))
 
 
-@needs_ray
-def test_ray_gives_the_same_bytes_as_local_processes(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def inline() -> list[tuple[bytes, bytes | None]]:
+    return measured(TWO_HUNDRED, InlineExecutor())
+
+
+def test_the_runs_differ(inline: list[tuple[bytes, bytes | None]]) -> None:
     assert len(TWO_HUNDRED) == 200
-    with Store(tmp_path / "a.db") as here, Store(tmp_path / "b.db") as there:
-        local = measured(TWO_HUNDRED, here, choose("local", workers=2))
-        ray = measured(TWO_HUNDRED, there, choose("ray", workers=2))
-    assert len(set(local)) > 100  # they do differ from each other
-    assert local == ray
+    assert len({public for public, _ in inline}) == 20  # a group is no part of the numbers
+    assert len({private for _, private in inline}) == 20
 
 
-def test_the_number_of_workers_changes_no_byte(tmp_path: Path) -> None:
-    with Store(tmp_path / "a.db") as one, Store(tmp_path / "b.db") as two:
-        first = measured(TWO_HUNDRED, one, choose("local", workers=1))
-        second = measured(TWO_HUNDRED, two, choose("local", workers=2))
-    assert first == second
+@pytest.mark.parametrize(
+    ("on", "workers"),
+    [("local", 1), ("local", 2), pytest.param("ray", 2, marks=needs_ray)],
+)
+def test_every_executor_gives_the_same_bytes(
+    on: str, workers: int, inline: list[tuple[bytes, bytes | None]]
+) -> None:
+    assert measured(TWO_HUNDRED, choose(on, workers)) == inline
 
 
 def test_theory_holds_through_the_runner(store: Store) -> None:
-    """On U(0, 1): the uniform guess errs by 1/6, one half by 1/12 (n = 20,000)."""
-    specs = [Spec("uniform-data", attack=a, targets=20_000, seed=3) for a in ("uniform", "half")]
-    for record, theory in zip(run(specs, store, choose()).records, (1 / 6, 1 / 12), strict=True):
-        assert record is not None
-        error = record.measurements["error"]
-        # Three half-widths: a right run falls outside once in ten million.
-        assert abs(error.value - theory) < 3 * (error.high - error.value)  # type: ignore[union-attr]
+    """On U(0, 1) a constant half errs by 1/12 (50 records of 400 columns)."""
+    (record,) = run([Double(sigma=0.0, columns=400, seed=3)], store, choose("local", 1)).records
+    assert record is not None
+    error = record.measurements["error"]
+    # Three half-widths: a right run falls outside once in ten million.
+    assert abs(error.value - 1 / 12) < 3 * (error.high - error.value)  # type: ignore[union-attr]
+
+
+def test_one_worker_can_be_this_process() -> None:
+    assert choose("local", 1, inline=True).name == "inline"
+    assert [e.width for e in (choose("local", 1), choose("local", 3), choose("ray", 4))] == [
+        1,
+        3,
+        4,
+    ]
+    assert choose("local", 2, inline=True).name == "local"
+    assert choose("local", 1).name == "local"
 
 
 @pytest.mark.parametrize("on", EXECUTORS)
 def test_failures_deaths_and_threads_are_treated_alike(
     on: str, store: Store, tmp_path: Path
 ) -> None:
-    once = Settings({"marks": str(tmp_path), "lives": 1})
-    always = Settings({"marks": str(tmp_path), "lives": 99})
-    specs = [
-        Spec("double-raises", seed=1),
-        Spec("double-dies", seed=2, options=once),
-        Spec("double-dies", seed=3, options=always),
-        Spec("double-threads"),
-        Spec("double", seed=4),
+    log = str(tmp_path / "log")
+    works = [
+        Double("raises", seed=1),
+        Double("dies", seed=2, log=log, lives=1),
+        Double("dies", seed=3, log=log, lives=99),
+        Double("threads"),
+        Double(seed=4),
     ]
-    raised, revived, dead, threads, plain = run(specs, store, choose(on, workers=2)).records
+    raised, revived, dead, threads, plain = run(works, store, choose(on, workers=2)).records
     assert raised is not None
     assert revived is not None
     assert dead is not None
@@ -111,6 +125,24 @@ def test_failures_deaths_and_threads_are_treated_alike(
     assert threads.measurements == {"torch": 1, "pools": 1}
     assert plain.ok
     assert plain.environment["python"] == threads.environment["python"]
+
+
+@pytest.mark.parametrize("on", EXECUTORS)
+def test_a_killer_in_a_group_harms_no_other(on: str, store: Store, tmp_path: Path) -> None:
+    log = str(tmp_path / "log")
+    works = [Double(seed=seed, group="g", log=log) for seed in range(4)]
+    works[2] = Double("dies", seed=2, group="g", log=log, lives=99)
+    done = run(works, store, choose(on, workers=1))
+    assert [record.status for record in done.records if record] == ["ok", "ok", "failed", "ok"]
+    assert done.records[2] is not None
+    assert "died 3 times" in done.records[2].traceback
+
+
+@pytest.mark.parametrize("on", EXECUTORS)
+def test_the_table_travels_to_every_worker(on: str) -> None:
+    works = [Double("read-table", seed=seed) for seed in range(4)]
+    done = run(works, None, choose(on, workers=2), table=b"x" * 300_000)
+    assert [r.measurements["bytes"] for r in done.records if r] == [300_000] * 4
 
 
 def _silent_port() -> socket.socket:
@@ -129,16 +161,13 @@ def test_an_address_that_does_not_answer_is_one_line_in_time(listening: bool, st
             listener.close()
         start = time.monotonic()
         with pytest.raises(UsageError) as refused:
-            run([Spec("double")], store, RayExecutor(address, patience=5.0))
+            run([Double()], store, RayExecutor(address, patience=5.0))
     assert time.monotonic() - start < (8 if listening else 2)
-    assert str(refused.value).startswith(f"--address {address}: no Ray cluster answered")
+    assert str(refused.value).startswith(f"no Ray cluster answered at address {address}")
     assert "\n" not in str(refused.value)
 
 
 CLUSTER = """
-task = "uniform-data"
-attack = "uniform"
-targets = 50
 [sweep]
 seed = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 """
@@ -167,7 +196,7 @@ def test_a_running_cluster_is_used_by_its_address(tmp_path: Path) -> None:
         start_new_session=True,
     )
     (tmp_path / "sweep.toml").write_text(CLUSTER)
-    script = Path(experiment_doubles.__file__).with_name("sweep_process.py")
+    script = Path(run_doubles.__file__).with_name("sweep_process.py")
     sweep = [sys.executable, str(script), str(tmp_path / "sweep.toml"), str(tmp_path / "r.db")]
     try:
         end = time.monotonic() + 40
@@ -181,19 +210,17 @@ def test_a_running_cluster_is_used_by_its_address(tmp_path: Path) -> None:
         os.killpg(head.pid, signal.SIGKILL)  # Ray's servers watch their parent and leave
         head.wait(30)
         shutil.rmtree(short, ignore_errors=True)
-    specs = parse(CLUSTER).specs
-    with Store(tmp_path / "r.db") as there, Store(tmp_path / "here.db") as here:
-        cluster = run(specs, there, choose("local", workers=1))
+    works = parse(CLUSTER, read=Double.from_dict).works
+    with Store(tmp_path / "r.db") as there:
+        cluster = run(works, there, choose("local", workers=1))
         assert cluster.reused == 10
-        local = measured(specs, here, choose("local", workers=1))
-    assert [
-        json.dumps(r.outcome.to_dict()).encode() for r in cluster.records if r and r.outcome
-    ] == local
+    here = run(works, None, InlineExecutor())
+    assert [r.outcome for r in cluster.records if r] == [r.outcome for r in here.records if r]
 
 
 def test_ray_that_is_not_installed_is_one_line(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)  # what an absent package does
-    with pytest.raises(UsageError, match=r'--on ray needs Ray.*pip install "whatleaks\[ray\]"'):
-        run([Spec("double")], store, choose("ray"))
+    with pytest.raises(UsageError, match=r'on="ray" needs Ray.*pip install "whatleaks\[ray\]"'):
+        run([Double()], store, choose("ray"))

@@ -23,7 +23,7 @@ import pytest
 pytest.importorskip("grpc", reason="needs grpcio: pip install 'whatleaks[processes]'")
 pytest.importorskip("cryptography", reason="needs cryptography: pip install 'whatleaks[processes]'")
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.codec import decode, encode
 from whatleaks.crypto.certificates import (
     CA_FILE,
@@ -34,15 +34,27 @@ from whatleaks.crypto.certificates import (
     make_certificates,
     read_host_name,
 )
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.defenses.protocol import OPEN
 from whatleaks.errors import PeerLost, UsageError, WireError
-from whatleaks.federation.horizontal import HorizontalSettings, run_horizontal
-from whatleaks.federation.regression_settings import SecureLinearSettings
-from whatleaks.federation.secure_boost import SecureBoostSettings
-from whatleaks.federation.secure_boost import run as run_boost
-from whatleaks.federation.secure_linear import run
-from whatleaks.federation.secure_logistic import run_logistic
+from whatleaks.federation.additive.run import AdditiveFederation
+from whatleaks.federation.additive.settings import AdditiveSettings
+from whatleaks.federation.boost.run import run as run_boost
+from whatleaks.federation.boost.settings import SecureBoostSettings
+from whatleaks.federation.horizontal.run import run_horizontal
+from whatleaks.federation.horizontal.settings import HorizontalSettings
+from whatleaks.federation.joint_network.run import JointNetworkFederation
+from whatleaks.federation.joint_network.settings import JointNetworkSettings
+from whatleaks.federation.regression.linear import run
+from whatleaks.federation.regression.logistic import run_logistic
+from whatleaks.federation.regression.settings import SecureLinearSettings
+from whatleaks.federation.split.run import SplitFederation
+from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.federation.trees.run import TreesFederation
+from whatleaks.federation.trees.settings import TreeSettings
 from whatleaks.models.boosted_trees import BoostSettings, train_joined
 from whatleaks.models.shared_trees import joined as joined_trees
+from whatleaks.models.torch_network import Layers, export
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.expected import Expected
@@ -78,6 +90,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keys")
     parties = {"active": "active", "passive": "passive", "passive-2": "passive"}
     parties |= {"client-1": "client", "client-2": "client", "client-3": "client"}
+    parties |= {"coordinator": "coordinator"}
     make_certificates(folder, parties | {"arbiter": "arbiter"})
     return folder
 
@@ -337,11 +350,11 @@ def test_boosting_processes_grow_the_trees_and_send_the_messages_of_one(
     trees = decode((tmp_path / "active" / "state" / "trees.wlk").read_bytes())
     assert encode(trees) == encode(single.trees)
     heard = {n: Transcript.load(tmp_path / n / "heard.wlk").traffic() for n in processes.parties}
-    for name, alias in (("active", "active"), ("passive", "passive-1"), ("passive-2", "passive-2")):
+    for name in processes.parties:
         told = {
             (t.kind, t.readable, t.count)
             for t in channel.transcript.traffic()
-            if t.receiver == alias
+            if t.receiver == name
         }
         trained = {(t.kind, t.readable, t.count) for t in heard[name]}
         walked = {"ask", "left"}  # the processes also predict
@@ -485,6 +498,145 @@ def test_clients_average_their_weights_between_processes_and_go_on(
         np.testing.assert_array_equal(processes.column(name), single.weights)
 
 
+# Additive models, the joint network, trees and split networks: trained together, kept apart.
+
+
+def network_holdings(passives: tuple[str, ...], records: int = 40) -> tuple[Holdings, Rows]:
+    """The first 30 records train, the last 10 are predicted; three classes."""
+    rng = np.random.default_rng(9)
+    columns = {name: sealed(rng.uniform(size=(records, 3))) for name in ("active", *passives)}
+    drive = sum(table.sum(axis=1) for table in columns.values())
+    labels = np.searchsorted(np.quantile(drive, [1 / 3, 2 / 3]), drive)
+    names = dict.fromkeys(columns, ("a", "b", "c"))
+    none = sealed_ints([])
+    rows = Rows(sealed_ints(range(30)), sealed_ints(range(30, records)), none, none, none)
+    return Holdings(columns, names, sealed_ints(labels), 3), rows
+
+
+def network_processes(
+    folder: Path,
+    authority: Path,
+    protocol: tuple[str, str],
+    settings: dict[str, Any],
+    holdings: Holdings,
+    rows: Rows,
+    helpers: tuple[str, ...] = (),
+) -> Processes:
+    ids = [f"r{i}" for i in range(len(holdings.labels))]
+    files: dict[str, Files | None] = dict.fromkeys(helpers)
+    new = {}
+    for name, x in holdings.columns.items():
+        y = holdings.labels[rows.training] if name == "active" else None
+        files[name] = Files(x[rows.training], [ids[i] for i in rows.training], y)
+        new[name] = Files(x[rows.targets], [ids[i] for i in rows.targets])
+    plan = {"protocol": protocol[0], "prediction": protocol[1], "seed": SEED}
+    return Processes(folder, authority, plan, settings, files, new)
+
+
+def kept(processes: Processes, name: str, file: str = "part.wlk") -> bytes:
+    return (processes.folder / name / "state" / file).read_bytes()
+
+
+def check_scores(processes: Processes, expected: Floats) -> None:
+    path = processes.folder / "active" / "state" / "scores.csv"
+    scores = np.loadtxt(path, delimiter=",", skiprows=1, usecols=(1, 2, 3))
+    np.testing.assert_array_equal(scores, expected)
+
+
+def check_messages(processes: Processes, channel: Channel) -> None:
+    """Every process heard what its party hears in one process."""
+    for name in processes.parties:
+        heard = Transcript.load(processes.folder / name / "heard.wlk").traffic()
+        told = [t for t in channel.transcript.traffic() if t.receiver == name]
+        assert {(t.sender, t.kind, t.count) for t in heard} == {
+            (t.sender, t.kind, t.count) for t in told
+        }
+
+
+@pytest.mark.parametrize("hidden", [(), (4,)])
+def test_additive_processes_give_the_parts_and_scores_of_one(
+    tmp_path: Path, authority: Path, hidden: tuple[int, ...]
+) -> None:
+    holdings, rows = network_holdings(("passive", "passive-2"))
+    settings = AdditiveSettings(hidden=hidden, steps=20, batch=8)
+    chosen = vars(settings) | {"hidden": list(hidden)}
+    processes = network_processes(
+        tmp_path, authority, ("additive", "scores"), chosen, holdings, rows, ("coordinator",)
+    )
+    processes.finish()
+    channel = Channel()
+    single = AdditiveFederation().train(holdings, rows, settings, Streams(SEED), channel)
+    check_scores(processes, single.release(rows.targets, channel, OPEN))
+    for name, holder in single.holders.items():
+        assert kept(processes, name) == encode(holder.export())
+    check_messages(processes, channel)
+
+
+def test_joint_network_processes_give_the_parts_and_scores_of_one(
+    tmp_path: Path, authority: Path
+) -> None:
+    holdings, rows = network_holdings(("passive",))
+    settings = JointNetworkSettings((6, 4), dropout=0.2, steps=15, batch=8)
+    chosen = vars(settings) | {"hidden": [6, 4]}
+    processes = network_processes(
+        tmp_path, authority, ("joint-network", "scores"), chosen, holdings, rows, ("coordinator",)
+    )
+    processes.finish()
+    channel = Channel()
+    single = JointNetworkFederation().train(holdings, rows, settings, Streams(SEED), channel)
+    check_scores(processes, single.release(rows.targets, channel, OPEN))
+    (grant, _) = single.offer(("active",))
+    model = grant.model
+    for name, part in (
+        ("active", model.active),
+        ("passive", model.passive),
+        ("coordinator", model.rest),
+    ):
+        assert kept(processes, name) == encode(part)
+    check_messages(processes, channel)
+
+
+@pytest.mark.parametrize("trees", [1, 40])
+def test_tree_processes_give_the_model_and_votes_of_one(
+    tmp_path: Path, authority: Path, trees: int
+) -> None:
+    holdings, rows = network_holdings(("passive", "passive-2"))
+    settings = TreeSettings("tree" if trees == 1 else "forest", depth=3, trees=trees)
+    processes = network_processes(
+        tmp_path, authority, ("trees", "votes"), vars(settings), holdings, rows, ("coordinator",)
+    )
+    processes.finish()
+    single = TreesFederation().train(holdings, rows, settings, Streams(SEED), Channel())
+    check_scores(processes, single.release(rows.targets, Channel(), OPEN))
+    assert kept(processes, "coordinator", "model.wlk") == encode(single.model)
+    for name in holdings.columns:
+        tests = decode(kept(processes, name, "nodes.wlk"))
+        assert set(tests[:, 1]) <= {0.0, 1.0, 2.0}  # columns of its own, nobody else's
+    heard = (tmp_path / "active" / "heard.wlk").read_bytes()
+    values = np.concatenate([holdings.columns[name] for name in holdings.passives], axis=1)
+    assert not any(np.float64(v).tobytes() in heard for v in values.ravel())
+
+
+def test_split_processes_give_the_bottoms_and_scores_of_one(
+    tmp_path: Path, authority: Path
+) -> None:
+    holdings, rows = network_holdings(("passive", "passive-2"))
+    settings = SplitSettings(steps=12, batch=8, learning_rate=1e-2, bottom=Layers((5,), 2))
+    chosen = vars(settings) | {"bottom": [5, 2]}
+    processes = network_processes(
+        tmp_path, authority, ("split", "embeddings"), chosen, holdings, rows
+    )
+    processes.finish()
+    channel = Channel()
+    single = SplitFederation().train(holdings, rows, settings, Streams(SEED), channel)
+    scores = single.release(rows.targets, channel, OPEN)
+    assert scores is not None
+    check_scores(processes, scores)
+    for name, passive in single.passives.items():
+        assert kept(processes, name) == encode(export(passive.bottom, settings.bottom))
+    check_messages(processes, channel)
+
+
 # One end in this process: what a stranger, an impostor or a broken peer meets.
 
 
@@ -510,10 +662,11 @@ class Pair:
     def node(self, name: str, keys: Path | None = None, **claims: Any) -> Node:
         own = self.places[name]
         peers = {n: p for n, p in self.places.items() if n != name}
-        claimed = {"name": name, "role": name, **claims}
+        usual = {"plan": "", "records": 1, "columns": 1, "predictions": 0, "ids": "", "epochs": ()}
+        claimed = {"name": name, "role": name, "key": b"", **usual, **claims}
 
         def hello(role: str) -> Hello:
-            return Hello(**claimed, plan="", records=1, columns=1, predictions=0, ids="", epochs=(), key=b"")  # fmt: skip
+            return Hello(**claimed)
 
         return Node(
             own,

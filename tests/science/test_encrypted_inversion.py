@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whatleaks.arrays import Floats, sealed
+from whatleaks.arrays import Floats, sealed, sealed_ints
 from whatleaks.attacks.gram_inversion import GramInversion, symmetric_solution
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
 from whatleaks.codec import decode, encode
 from whatleaks.crypto.fixed_point import FixedPoint
 from whatleaks.errors import AttackError, WireError
-from whatleaks.federation.secure_linear import (
+from whatleaks.federation.regression.linear import (
     Run,
     SecureLinearSettings,
     gradient_error,
@@ -25,9 +25,10 @@ from whatleaks.federation.secure_linear import (
     run,
 )
 from whatleaks.seeds import Streams
-from whatleaks.threat.encrypted import ENCRYPTED, own_regression
-from whatleaks.threat.grants import Offer, hand_out
+from whatleaks.threat.encrypted import ENCRYPTED
+from whatleaks.threat.grants import Grant, Queries, Ranges, hand_out
 from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.model import Memory
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 from whatleaks.wire.channel import Channel
 
@@ -91,13 +92,20 @@ def settings_for(tables: Tables, **changes: object) -> SecureLinearSettings:
     return replace(basic, **changes)  # type: ignore[arg-type]
 
 
+def remembered(training: Run, unknown: int) -> Memory:
+    own = training.active.columns
+    return Memory(own, own, sealed_ints([]), unknown, (training.active,))
+
+
 def view_of(training: Run, unknown: int, ranges: bool = True) -> EncryptedLinearView:
-    bounds = (np.zeros(unknown), np.ones(unknown)) if ranges else None
-    offer = Offer(ranges=bounds, queries=training.queries)
+    offer: list[Grant] = [Queries(*training.queries)] if training.queries else []
+    if ranges:
+        offer.append(Ranges(sealed(np.zeros(unknown)), sealed(np.ones(unknown))))
     return ENCRYPTED.project(
         training.transcript.received_by("active"),
-        own_regression(training.active, unknown),
+        remembered(training, unknown),
         hand_out(ENCRYPTED.grants, offer),
+        EncryptedLinearView,
     )
 
 
@@ -285,7 +293,7 @@ def test_the_truth_is_always_among_the_tables(seed: int, m: int, n: int, alpha: 
         weights.append(w)
         w = w - eta * gradients[-1]
         w_secret = w_secret - eta * (secret.T @ d + alpha * w_secret)
-    queries = (np.eye(n), w_secret)
+    queries = Queries(sealed(np.eye(n)), sealed(w_secret))
     batch = (np.arange(m),)
     view = EncryptedLinearView(
         own, y, np.stack(gradients), np.stack(weights), batch, eta, alpha, queries, None, n
@@ -315,9 +323,9 @@ def test_three_columns_need_a_known_value() -> None:
         invert(trained_view(tables, settings_for(tables, epochs=2)))
 
 
-def test_batches_in_turn_are_refused() -> None:
+def test_two_epochs_of_batches_in_turn_are_too_few() -> None:
     tables = breast_cancer()
-    with pytest.raises(AttackError, match="got 3 batches in turn"):
+    with pytest.raises(AttackError, match="2 epochs on 3 batches do not determine"):
         invert(trained_view(tables, settings_for(tables, epochs=2, batch_size=10)))
 
 
@@ -383,8 +391,8 @@ def plain_view(tables: Tables, settings: SecureLinearSettings) -> EncryptedLinea
         settings.all_batches(len(y)),
         settings.learning_rate,
         settings.alpha,
-        (asked, asked @ plain.passive_weights),
-        (np.zeros(n), np.ones(n)),
+        Queries(sealed(asked), sealed(asked @ plain.passive_weights)),
+        Ranges(sealed(np.zeros(n)), sealed(np.ones(n))),
         n,
     )
 
@@ -466,15 +474,17 @@ def test_missing_messages_are_noticed() -> None:
     tables = iris(1)
     training = run(*tables, settings_for(tables), STREAMS, Channel())
     received = training.transcript.received_by("active")
-    own = own_regression(training.active, 1)
-    granted = hand_out(ENCRYPTED.grants, Offer(queries=training.queries))
+    own = remembered(training, 1)
+    assert training.queries is not None
+    granted = hand_out(ENCRYPTED.grants, [Queries(*training.queries)])
     without_gradient = [m for m in received if m.step or m.kind != "gradient"]
     with pytest.raises(WireError, match="12 steps and received 11 gradients"):
-        ENCRYPTED.project(without_gradient, own, granted)
+        ENCRYPTED.project(without_gradient, own, granted, EncryptedLinearView)
+    only_gradients = [m for m in received if m.kind == "gradient"]
     with pytest.raises(WireError, match="1 records and received 0 answers"):
-        ENCRYPTED.project([m for m in received if m.kind == "gradient"], own, granted)
+        ENCRYPTED.project(only_gradients, own, granted, EncryptedLinearView)
     with pytest.raises(WireError, match="trained no linear regression"):
-        ENCRYPTED.project(received, replace(own, regression=None), granted)
+        ENCRYPTED.project(received, replace(own, kept=()), granted, EncryptedLinearView)
 
 
 def test_the_threat_model_says_what_it_grants() -> None:

@@ -7,59 +7,29 @@ import dataclasses
 import numpy as np
 from sklearn.datasets import load_digits, load_wine
 
-from whatleaks.arrays import sealed, sealed_ints
-from whatleaks.attacks.baselines import Half, Nothing
+from staging import linear_stage
+from whatleaks.arrays import sealed
+from whatleaks.attacks.baselines import Half, ShapeView
 from whatleaks.attacks.generative_regression import GenerativeRegression
-from whatleaks.auditor.evaluator import Evaluator
-from whatleaks.auditor.isolation import commit
 from whatleaks.codec import encode
-from whatleaks.federation.additive import ACTIVE, AdditiveFederation, AdditiveSettings
 from whatleaks.metrics.intervals import mean_over_seeds, paired_difference
 from whatleaks.models.additive import adjacent_differences
-from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Offer, hand_out
-from whatleaks.threat.model import Own
 from whatleaks.threat.prediction import WHITE_BOX
-from whatleaks.threat.views.prediction import WhiteBoxPredictionView
-from whatleaks.wire.channel import Channel
-from whatleaks.wire.transcript import Transcript
+from whatleaks.threat.views.prediction import WhiteBoxLinearView
+from whatleaks.trial.evaluator import Evaluator
+from whatleaks.trial.isolation import commit
+from whatleaks.trial.truth import Truth
 
 
 def staged(load, passive_columns, training, seed):
     """Train logistic regression by messages; return the view on the other records and their truth."""
-    x, y = load(return_X_y=True)
-    x = (x - x.min(0)) / (x.max(0) - x.min(0))
-    order = np.random.default_rng(seed).permutation(len(y))
-    x, y = x[order], y[order]
-    active, passive = sealed(x[:, :-passive_columns]), sealed(x[:, -passive_columns:])
-    federation = AdditiveFederation(
-        active,
-        passive,
-        sealed_ints(y),
-        int(y.max()) + 1,
-        AdditiveSettings(steps=400),
-        Streams(seed),
-        Channel(Transcript([ACTIVE])),
-    )
-    federation.train(np.arange(training))
-    channel = Channel()
-    federation.predict(np.arange(training, len(y)), channel)
-    own = Own(
-        sealed(active[training:]),
-        sealed(active[:training]),
-        sealed_ints(y[:training]),
-        passive_columns,
-    )
-    zeros, ones = sealed(np.zeros(passive_columns)), sealed(np.ones(passive_columns))
-    offer = Offer(model=federation.model(), ranges=(zeros, ones))
-    received = channel.transcript.received_by(ACTIVE)
-    view = WHITE_BOX.project(received, own, hand_out(WHITE_BOX.grants, offer))
-    return view, sealed(passive[training:])
+    stage = linear_stage(load, passive_columns, training, 400, WHITE_BOX, seed)
+    return stage.view(stage.rows.targets), stage.truth
 
 
 def errors(attack, view, truth, seed=0):
     """Commit once, score once: the mean squared error of every record."""
-    evaluator = Evaluator(truth, truth[:0])
+    evaluator = Evaluator(Truth(truth))
     committed = commit(attack, view, np.random.default_rng(seed))
     return evaluator.score(committed, "attack").squared.mean(axis=1)
 
@@ -72,7 +42,7 @@ def test_secrets_with_equal_views_get_equal_guesses() -> None:
     other = truth + 0.3 * np.random.default_rng(1).normal(size=(len(truth), len(null))) @ null
     assert np.abs(other - truth).max() > 0.1
     views = [
-        WhiteBoxPredictionView(view.own, sealed(np.round(model.scores(view.own, t), 9)), 6, model)
+        WhiteBoxLinearView(view.own, sealed(np.round(model.scores(view.own, t), 9)), 6, model)
         for t in (truth, other)
     ]
     assert encode(views[0]) == encode(views[1])
@@ -87,7 +57,7 @@ def test_scores_of_other_people_give_no_advantage() -> None:
     view, truth = staged(load_wine, 6, 118, 0)
     stranger = dataclasses.replace(view, scores=sealed(np.roll(view.scores, 7, axis=0)))
     mixed = errors(GenerativeRegression(), stranger, truth)
-    half = errors(Half(), Nothing(*truth.shape), truth)
+    half = errors(Half(), ShapeView(*truth.shape), truth)
     gain = paired_difference(half, mixed, "mean squared error", np.random.default_rng(3))
     assert gain.low <= 0.0
     right = errors(GenerativeRegression(), view, truth)
@@ -110,6 +80,6 @@ def test_it_beats_one_half_where_columns_correlate() -> None:
     for seed in (10, 11, 12):
         view, truth = staged(digits, 20, 1497, seed)
         attacked = errors(GenerativeRegression(), view, truth, seed)
-        half = errors(Half(), Nothing(*truth.shape), truth)
+        half = errors(Half(), ShapeView(*truth.shape), truth)
         gains.append(float((half - attacked).mean()))
     assert mean_over_seeds(gains, "mean squared error").low > 0.0

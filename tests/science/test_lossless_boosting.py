@@ -15,7 +15,8 @@ from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import encode
 from whatleaks.data import load
 from whatleaks.errors import DataError
-from whatleaks.federation.secure_boost import SecureBoostSettings, predict_scores, run
+from whatleaks.federation.boost.run import predict_scores, run
+from whatleaks.federation.boost.settings import SecureBoostSettings
 from whatleaks.models.boosted_trees import BoostSettings, train_joined
 from whatleaks.models.candidate_splits import fit_bins
 from whatleaks.seeds import Streams

@@ -18,38 +18,34 @@ import torch
 from scipy.stats import fisher_exact
 from sklearn.datasets import load_breast_cancer, load_digits
 
+from staging import chosen, held
 from whatleaks.arrays import Floats, sealed, sealed_ints
 from whatleaks.attacks.auxiliary_baselines import AuxiliaryMean
-from whatleaks.attacks.baselines import Half, Nothing
-from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack, FshaSettings
+from whatleaks.attacks.baselines import Half, ShapeView
+from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack, FshaReconstruction
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.defenses.protocol import OPEN
 from whatleaks.detectors.splitguard import SplitGuard
-from whatleaks.federation.honest_active import HonestActive, HonestSettings
-from whatleaks.federation.roles import ActiveRole
-from whatleaks.federation.split import SplitSettings, run_split
+from whatleaks.federation.roles import Hijacker
+from whatleaks.federation.split.run import SplitFederation
+from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Auxiliary, Offer, hand_out
-from whatleaks.threat.model import Own
+from whatleaks.threat.grants import hand_out
+from whatleaks.threat.model import Memory
 from whatleaks.threat.split import SPLIT_HIJACK
 from whatleaks.threat.views.split import SplitView
+from whatleaks.wire.channel import Channel
 
 torch.set_num_threads(1)
 
-
-@dataclass(frozen=True)
-class Case:
-    own: Floats
-    passive: Floats
-    labels: np.ndarray
-    train: np.ndarray
-    auxiliary: np.ndarray
-    target: np.ndarray
+Case = tuple[Holdings, Rows]
 
 
 def cut(own: Floats, passive: Floats, labels: np.ndarray, seed: int, train: int, aux: int) -> Case:
     order = Streams(seed).rng("split").permutation(len(labels))
-    return Case(
-        own, passive, labels, order[:train], order[train : train + aux], order[train + aux :]
-    )
+    x, width = np.concatenate([own, passive], axis=1), own.shape[1]
+    rows = chosen(order[:train], order[train + aux :], order[train : train + aux])
+    return held(x, labels, [np.s_[width:]], np.s_[:width]), rows
 
 
 def cancer(seed: int) -> Case:
@@ -64,61 +60,51 @@ def digits(seed: int) -> Case:
     return cut(left, right, data.target, seed, 1200, 200)
 
 
-def hijacker(case: Case, streams: Streams) -> FeatureSpaceHijack:
-    auxiliary = Auxiliary(
-        sealed(case.own[case.auxiliary]),
-        sealed(case.passive[case.auxiliary]),
-        sealed_ints(case.labels[case.auxiliary]),
-    )
-    granted = hand_out(SPLIT_HIJACK.grants, Offer(auxiliary=auxiliary))
-    return FeatureSpaceHijack(granted.auxiliary, FshaSettings(), streams.rng("fsha"))
+class Named(Streams):
+    """The streams that these seeds were fixed with: the hijacker's was called ``fsha``."""
 
-
-def honest(case: Case, streams: Streams) -> HonestActive:
-    classes = int(case.labels.max()) + 1
-    return HonestActive(
-        case.own[case.train],
-        case.labels[case.train],
-        classes,
-        16,
-        HonestSettings(),
-        streams.rng("honest"),
-    )
+    def rng(self, name: str) -> np.random.Generator:
+        return super().rng("fsha" if name == "hijacker" else name)
 
 
 @dataclass(frozen=True)
 class Hijacked:
     case: Case
-    role: FeatureSpaceHijack
+    role: FshaReconstruction
     view: SplitView
 
     def errors(self, values: Floats) -> Floats:
         """Return the mean squared error of every target record."""
-        truth = self.case.passive[self.case.target]
+        holdings, rows = self.case
+        truth = holdings.columns["passive"][rows.targets]
         wrong: Floats = ((values - truth) ** 2).mean(axis=1)
         return wrong
 
 
 @pytest.fixture(scope="module", params=[0, 1])
 def hijacked(request: pytest.FixtureRequest) -> Hijacked:
-    case, streams = cancer(request.param), Streams(request.param)
-    role = hijacker(case, streams)
-    run = run_split(case.passive[case.train], role, SplitSettings(steps=1500), streams)
-    run.emit(case.passive[case.target])
-    own = Own(
-        sealed(case.own[case.target]),
-        sealed(case.own[case.train]),
-        sealed_ints(case.labels[case.train]),
+    holdings, rows = cancer(request.param)
+    channel = Channel()
+    trained = SplitFederation().train(
+        holdings,
+        rows,
+        SplitSettings(steps=1500),
+        Named(request.param),
+        channel,
+        hijacker=FeatureSpaceHijack(),
+    )
+    trained.release(rows.targets, channel, OPEN)
+    memory = Memory(
+        holdings.joined(("active",), rows.targets),
+        holdings.joined(("active",), rows.training),
+        sealed_ints(holdings.labels[rows.training]),
         15,
+        (),
     )
-    auxiliary = Auxiliary(
-        sealed(case.own[case.auxiliary]),
-        sealed(case.passive[case.auxiliary]),
-        sealed_ints(case.labels[case.auxiliary]),
-    )
-    granted = hand_out(SPLIT_HIJACK.grants, Offer(auxiliary=auxiliary))
-    received = run.channel.transcript.received_by("active")
-    return Hijacked(case, role, SPLIT_HIJACK.project(received, own, granted))
+    granted = hand_out(SPLIT_HIJACK.grants, trained.offer(("active",)))
+    received = channel.transcript.received_by("active")
+    view = SPLIT_HIJACK.project(received, memory, granted, SplitView)
+    return Hijacked((holdings, rows), trained.reading, view)
 
 
 def interval(gain: Floats) -> tuple[float, float]:
@@ -131,7 +117,7 @@ def test_fsha_beats_the_auxiliary_mean_and_half(hijacked: Hijacked) -> None:
     rng = np.random.default_rng(0)
     fsha = hijacked.errors(hijacked.role.infer(hijacked.view, rng).values)
     mean = hijacked.errors(AuxiliaryMean().infer(hijacked.view, rng).values)
-    half = hijacked.errors(Half().infer(Nothing(119, 15), rng).values)
+    half = hijacked.errors(Half().infer(ShapeView(119, 15), rng).values)
     assert len(fsha) == 119
     assert interval(mean - fsha)[0] > 0.0
     assert interval(half - fsha)[0] > 0.0
@@ -158,13 +144,18 @@ def test_the_embeddings_matter_beyond_own_columns(hijacked: Hijacked) -> None:
     assert interval(wrong - right)[0] > 0.0
 
 
-def halts(case: Case, role: ActiveRole, streams: Streams) -> bool:
-    detector = SplitGuard(classes=int(case.labels.max()) + 1)
-    settings = SplitSettings(steps=300)
-    return (
-        run_split(case.passive[case.train], role, settings, streams, detector=detector).halted
-        is not None
+def halts(case: Case, seed: int, hijacker: Hijacker | None) -> bool:
+    holdings, rows = case
+    trained = SplitFederation().train(
+        holdings,
+        rows,
+        SplitSettings(steps=300),
+        Named(seed),
+        Channel(),
+        hijacker=hijacker,
+        detector=SplitGuard(classes=holdings.classes),
     )
+    return trained.stop is not None
 
 
 def test_splitguard_tells_fsha_from_honest_training() -> None:
@@ -176,8 +167,7 @@ def test_splitguard_tells_fsha_from_honest_training() -> None:
     """
     detected = false = 0
     for seed in range(8):
-        case, streams = digits(seed), Streams(seed)
-        detected += halts(case, hijacker(case, streams), streams)
-        false += halts(case, honest(case, streams), streams)
+        detected += halts(digits(seed), seed, FeatureSpaceHijack())
+        false += halts(digits(seed), seed, None)
     chance = fisher_exact([[detected, 8 - detected], [false, 8 - false]], alternative="greater")
     assert chance.pvalue < 0.05, f"halted: FSHA {detected} of 8, honest {false} of 8"

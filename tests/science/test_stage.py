@@ -9,28 +9,41 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from whatleaks.auditor.prediction_unit import PredictionWorld, build_federation
-from whatleaks.auditor.spec import AuditSpec
-from whatleaks.auditor.stage import choose_rows
-from whatleaks.auditor.tree_unit import TreeWorld, grow
-from whatleaks.data.preparation import prepare
+from whatleaks.catalog import card
 from whatleaks.seeds import Streams
+from whatleaks.trial import trial
+from whatleaks.trial.plan import plan
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
+from whatleaks.trial.stage import Stage
 
 
-def world(model: str) -> Any:
+def stage_of(model: str, threat: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """Run a trial and catch the stage on which it lets attacks loose."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.random((80, 6)), columns=list("abcdef"))
     frame["y"] = (frame["a"] + frame["d"] > 1).astype(int)
-    streams = Streams(0)
-    prepared = prepare(frame, "y", ["d", "e", "f"], rng=streams.rng("split"))
-    rows = choose_rows(prepared, 10, streams.rng("targets"))
-    spec = AuditSpec("y", ("d", "e", "f"), model=model)
-    if model in ("tree", "forest"):
-        trees = grow(prepared, prepared.passive, rows, spec, streams)
-        return TreeWorld(prepared, streams, rows, trees, spec, 0)
-    federation = build_federation(prepared, spec, streams)
-    federation.train(rows.training)
-    return PredictionWorld(prepared, streams, rows, federation)
+    caught: list[Stage] = []
+    real = trial._guess
+
+    def catching(scenario: Any, parts: Any, stage: Stage, streams: Streams) -> Any:
+        caught.append(stage)
+        return real(scenario, parts, stage, streams)
+
+    monkeypatch.setattr(trial, "_guess", catching)
+    scenario = Scenario(
+        "mine",
+        table="here",
+        data=Settings({"label": "y"}),
+        passive=(("d", "e", "f"),),
+        model=model,
+        threat=threat,
+        targets=10,
+        references=(),
+    )
+    assert plan(scenario).threat is card("threat", threat).part
+    trial.run_trial(scenario, frame)
+    return caught[0]
 
 
 @pytest.mark.parametrize(
@@ -43,11 +56,13 @@ def world(model: str) -> Any:
         ("forest", "white-box-forest"),
     ],
 )
-def test_a_view_holds_the_own_columns_and_no_passive_value(model: str, threat: str) -> None:
-    stage = world(model)
-    view = stage.view(threat, stage.rows.targets)
-    np.testing.assert_array_equal(view.own, stage.prepared.active[stage.rows.targets])
-    secret = np.unique(stage.prepared.passive)
+def test_a_view_holds_the_own_columns_and_no_passive_value(
+    model: str, threat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = stage_of(model, threat, monkeypatch)
+    view = stage.view(stage.rows.targets)
+    np.testing.assert_array_equal(view.own, stage.holdings.columns["active"][stage.rows.targets])
+    secret = np.unique(stage.holdings.columns["passive"])
     arrays = [getattr(view, f.name) for f in fields(view)]
     for array in (a for a in arrays if isinstance(a, np.ndarray) and a.dtype == np.float64):
         shown = array[(array != 0.0) & (array != 1.0)]  # classes, and the ends of every scale

@@ -8,39 +8,32 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
+from staging import chosen, held, on_stage, scaled
 from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.attacks.path_restriction import PathRestriction, PathRestrictionValues
 from whatleaks.attacks.random_path import RandomPath
-from whatleaks.auditor.evaluator import Evaluator
-from whatleaks.auditor.isolation import commit
 from whatleaks.codec import decode, encode
 from whatleaks.errors import GrantError
-from whatleaks.federation.joint_trees import ACTIVE, FOREST, TREE, JointTrees
+from whatleaks.federation.trees.run import TreesFederation
+from whatleaks.federation.trees.settings import FOREST, TREE
 from whatleaks.metrics.branching import branching_advantage
 from whatleaks.models.tree import Tree
-from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Offer, hand_out
-from whatleaks.threat.model import Own
+from whatleaks.threat.grants import ForestModel, TreeModel, hand_out
 from whatleaks.threat.prediction import BLACK_BOX
 from whatleaks.threat.trees import WHITE_BOX_FOREST, WHITE_BOX_TREE
 from whatleaks.threat.views.tree import WhiteBoxTreeView
-from whatleaks.wire.channel import Channel
+from whatleaks.trial.evaluator import Evaluator
+from whatleaks.trial.isolation import commit
+from whatleaks.trial.truth import Truth
 
 
 def staged(source, own_columns: int, settings, threat):
     """Train on every other record and project the view of the rest; returns view and truth."""
-    x, y = source(return_X_y=True)
-    x = (x - x.min(0)) / (x.max(0) - x.min(0))
-    active, passive = sealed(x[:, :own_columns]), sealed(x[:, own_columns:])
-    classes, channel = int(y.max()) + 1, Channel()
-    fed = JointTrees(active, passive, sealed_ints(y), classes, settings, Streams(0), channel)
-    fed.train(np.arange(0, len(y), 2))
-    rows = np.arange(1, len(y), 2)
-    fed.predict(rows)
-    own = Own(sealed(active[rows]), sealed(active[::2]), sealed_ints(y[::2]), passive.shape[1])
-    granted = hand_out(threat.grants, Offer(trees=fed.model()))
-    view = threat.project(channel.transcript.received_by(ACTIVE), own, granted)
-    return view, sealed(passive[rows])
+    x, y = scaled(source)
+    holdings = held(x, y, [slice(own_columns, None)], slice(None, own_columns))
+    rows = chosen(np.arange(0, len(y), 2), np.arange(1, len(y), 2))
+    stage = on_stage(TreesFederation(), settings, holdings, rows, threat)
+    return stage.view(rows.targets), stage.truth
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +54,8 @@ def test_secrets_on_the_same_branch_get_the_same_guess(cancer, attack) -> None:
     views = []
     for secret in (truth, other):
         own, passive = sealed(view.own[same]), sealed(secret[same])
-        fed = JointTrees(
-            own, passive, sealed_ints(np.zeros(len(own))), 2, TREE, Streams(0), Channel()
-        )
-        fed.install(tree)
-        released = fed.predict(np.arange(len(own)))
-        views.append(WhiteBoxTreeView(own, released, view.unknown, tree))
+        released = np.eye(tree.classes)[tree.predict(np.concatenate([own, passive], axis=1))]
+        views.append(WhiteBoxTreeView(own, sealed(released), view.unknown, tree))
     assert np.abs(truth[same] - other[same]).max() > 0.5
     assert encode(views[0]) == encode(views[1])
     guesses = [encode(commit(attack, v, np.random.default_rng(2)).guess) for v in views]
@@ -97,14 +86,14 @@ def test_classes_of_other_people_give_no_advantage_over_a_random_path() -> None:
     x = rng.random((4000, 3))
     view = WhiteBoxTreeView(sealed(x[:, :1]), sealed(np.eye(3)[tree.predict(x)]), 2, tree)
     stranger = dataclasses.replace(view, released=sealed(np.roll(view.released, 17, axis=0)))
-    evaluator = Evaluator(sealed(x[:, 1:]), sealed(x[:0, 1:]))
-    base = evaluator.score_branches(commit(RandomPath(), view, rng), "baseline", tree)
-    mixed = evaluator.score_branches(commit(PathRestriction(), stranger, rng), "attack", tree)
+    evaluator = Evaluator(Truth(sealed(x[:, 1:]), trees=(tree,)))
+    base = evaluator.score(commit(RandomPath(), view, rng), "baseline")
+    mixed = evaluator.score(commit(PathRestriction(), stranger, rng), "attack")
     none = branching_advantage(mixed.nodes, mixed.right, base.nodes, base.right, rng)
     assert none.n == 4000
     assert none.low < 0.0 < none.high
-    own = Evaluator(sealed(x[:, 1:]), sealed(x[:0, 1:])).score_branches(
-        commit(PathRestriction(), view, rng), "attack", tree
+    own = Evaluator(Truth(sealed(x[:, 1:]), trees=(tree,))).score(
+        commit(PathRestriction(), view, rng), "attack"
     )
     gain = branching_advantage(own.nodes, own.right, base.nodes, base.right, rng)
     assert gain.low > 0.1
@@ -147,18 +136,18 @@ def test_a_strangers_class_can_still_tell_which_branch_is_common() -> None:
     x = rng.random((20_000, 2))
     released = np.roll(np.eye(2)[tree.predict(x)], 5, axis=0)
     view = WhiteBoxTreeView(sealed(x[:, :1]), sealed(released), 1, tree)
-    scored = Evaluator(sealed(x[:, 1:]), sealed(x[:0, 1:])).score_branches(
-        commit(PathRestriction(), view, rng), "attack", tree
+    scored = Evaluator(Truth(sealed(x[:, 1:]), trees=(tree,))).score(
+        commit(PathRestriction(), view, rng), "attack"
     )
     assert abs((scored.right / scored.nodes).mean() - 0.82) < 4 * np.sqrt(0.82 * 0.18 / 20_000)
 
 
 def test_the_real_path_is_always_possible_and_pays(cancer) -> None:
     view, truth = cancer
-    evaluator, rng = Evaluator(truth, truth[:0]), np.random.default_rng(0)
-    tree = view.model
-    found = evaluator.score_branches(commit(PathRestriction(), view, rng), "attack", tree)
-    base = evaluator.score_branches(commit(RandomPath(), view, rng), "baseline", tree)
+    tree, rng = view.model, np.random.default_rng(0)
+    evaluator = Evaluator(Truth(truth, trees=(tree,)))
+    found = evaluator.score(commit(PathRestriction(), view, rng), "attack")
+    base = evaluator.score(commit(RandomPath(), view, rng), "baseline")
     gain = branching_advantage(found.nodes, found.right, base.nodes, base.right, rng)
     assert gain.low > 0.0
     leaf = tree.leaves(np.concatenate([view.own, truth], axis=1))
@@ -172,7 +161,7 @@ def test_the_real_path_is_always_possible_and_pays(cancer) -> None:
 def test_views_are_bytes_and_hold_their_grants_only(settings, threat) -> None:
     view, truth = staged(load_wine, 6, settings, threat)
     names = {f.name for f in dataclasses.fields(view)}
-    assert names == {"own", "released", "unknown", "model"}
+    assert names == {"own", "released", "unknown", "model", "ranges", "schema"}
     assert encode(decode(encode(view))) == encode(view)
     assert view.evidence().shape == (len(truth), 6 + 3)
     seen = []
@@ -195,11 +184,12 @@ def test_views_are_bytes_and_hold_their_grants_only(settings, threat) -> None:
 
 def test_trees_are_granted_by_kind_or_not_at_all() -> None:
     view, _ = staged(load_wine, 6, TREE, WHITE_BOX_TREE)
-    offer = Offer(trees=view.model)
-    assert hand_out(WHITE_BOX_TREE.grants, offer).tree is not view.model
-    with pytest.raises(GrantError, match="no forest"):
-        _ = hand_out(WHITE_BOX_FOREST.grants, offer).forest
-    with pytest.raises(GrantError, match="does not grant every node"):
-        _ = hand_out(BLACK_BOX.grants, offer).tree
+    offer = (TreeModel(view.model),)
+    assert hand_out(WHITE_BOX_TREE.grants, offer)[TreeModel].model is not view.model
     with pytest.raises(GrantError, match="nothing to grant"):
-        _ = hand_out(WHITE_BOX_TREE.grants, Offer()).tree
+        _ = hand_out(WHITE_BOX_FOREST.grants, offer)[ForestModel]
+    with pytest.raises(GrantError, match="does not grant every node"):
+        _ = hand_out(BLACK_BOX.grants, offer)[TreeModel]
+    shows, offers = TreesFederation.shows, TreesFederation().offers(TREE)
+    assert WHITE_BOX_FOREST.view_for(shows, offers) is None
+    assert WHITE_BOX_TREE.view_for(shows, offers) is WhiteBoxTreeView

@@ -7,16 +7,23 @@ from dataclasses import replace
 from whatleaks.auditor.result import (
     AuditResult,
     ColumnCard,
+    ColumnDefense,
     ColumnFinding,
+    Condition,
     DefenseFinding,
+    DigitsFinding,
+    GroupFinding,
     GuessFinding,
     Headline,
+    People,
     SampleRow,
     ThreatFinding,
+    Worth,
 )
 from whatleaks.metrics.measurement import Measurement
 
 N = 228
+KNOWN = 0.25  # of every leak is known without joining
 MEDICAL = (
     "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity",
     "concave points", "symmetry", "fractal dimension",
@@ -55,6 +62,12 @@ def accuracy(value: float, spread: float = 0.018) -> Measurement:
     )
 
 
+def people(leak: float) -> People:
+    """Return counts of people that fit a leak."""
+    rate = share(round(0.9 * leak * N) / N)
+    return People(rate, share(0.1), (rate, rate, rate), 500.0, rate)
+
+
 def finding(
     name: str,
     title: str,
@@ -73,6 +86,10 @@ def finding(
             error(max(variance * (1 - leak), 1.2e-15) if floor is None else floor),
             share(leak, 0.0 if leak in (0.0, 1.0) else 0.03),
             share(leak, 0.0 if leak in (0.0, 1.0) else 0.03),
+            share(KNOWN * leak, 0.0 if leak in (0.0, 1.0) else 0.03),
+            share((1 - KNOWN) * leak, 0.0 if leak in (0.0, 1.0) else 0.03),
+            people=people(leak),
+            by="Equality solving",
         )
         for column, leak in leaks.items()
     )
@@ -88,6 +105,7 @@ def finding(
         paper=paper,
         error=total,
         leakage=share(mean, 0.0 if mean in (0.0, 1.0) else 0.02),
+        adds=share((1 - KNOWN) * mean, 0.0 if mean in (0.0, 1.0) else 0.02),
         recovered=share(mean, 0.0 if mean in (0.0, 1.0) else 0.02),
         columns=columns,
         over_seeds=over if seeds > 1 else None,
@@ -128,6 +146,7 @@ def result(
             "model, the passive party's part included; the public range of every column."
         ),
         conduct="follows the protocol and is curious",
+        malicious=False,
         grants=(
             "the whole trained model, the passive party's part included",
             "the public range of every column (values are on a scale from 0 to 1)",
@@ -150,6 +169,7 @@ def result(
             "sees the score of every record it asks about. It is given nothing more."
         ),
         conduct="follows the protocol and is curious",
+        malicious=False,
         grants=(),
         federation="additive logistic regression, two parties",
         findings=(
@@ -162,10 +182,20 @@ def result(
         ),
         notes=("Two solutions fit the scores; the first is scored and the other is counted.",),
     )  # fmt: skip
-    before = white.findings[0].leakage
+    before = white.findings[0]
+    own = share((1 - KNOWN) * leaks[worst], 0.0 if leaks[worst] == 1 else 0.03)
     return AuditResult(
-        headline=Headline(sentence, level, share(leaks[worst], 0.0 if leaks[worst] == 1 else 0.03),
-                          "white-box", key, worst),
+        headline=Headline(
+            sentence, level, share(leaks[worst], 0.0 if leaks[worst] == 1 else 0.03), own,
+            "white-box", key, worst,
+            conditions=(
+                Condition("model", f"If you hand over your part of the model: {level}.", level,
+                          own, "white-box", key, worst),
+                Condition("kept", "If you keep it: no attack known here works.", ""),
+                Condition("records", "If your partner holds some records: not tried.", ""),
+            ),
+            already=names[-1:],
+        ),
         threats=(black, white),
         defenses=(
             defense("rounding", "Round scores to one decimal", "release", before, 0.35, 0.964),
@@ -186,8 +216,10 @@ def result(
         rows=569,
         training_rows=341,
         target_rows=N,
-        accuracy=accuracy(0.965),
-        accuracy_alone=accuracy(0.912),
+        worth=Worth(accuracy(0.965), accuracy(0.912), accuracy(0.053)),
+        digits=DigitsFinding("white-box", names, (1, 3, 16), (share(0.1), share(0.5), share(1.0)),
+                             (1.5, 9.0, 50.0), 12.0, 16),
+        groups=(GroupFinding("the tenth furthest from the average", share(0.9), share(0.2)),),
         spec={"table": "breast-cancer", "passive": list(names), "model": "logistic", "seeds": 5},
         table={"name": "breast-cancer", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
         code={"version": "0.1.0", "sha256": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"},
@@ -200,13 +232,17 @@ def result(
 
 
 def defense(
-    name: str, title: str, acts_on: str, before: Measurement, keeps: float, with_it: float
+    name: str, title: str, acts_on: str, before: GuessFinding, keeps: float, with_it: float
 ) -> DefenseFinding:
     """Return a defense that keeps a share of the leak."""
-    after = before.value * keeps
+    pairs = tuple(
+        ColumnDefense(c.column, c.adds, share(c.adds.value * keeps)) for c in before.columns
+    )
+    after = before.adds.value * keeps
+    worst = max(pairs, key=lambda pair: pair.after.value)
     return DefenseFinding(
-        name, title, acts_on, "white-box", "Equality solving",
-        before, share(after), share(min(1.0, after + 0.1)), accuracy(0.965), accuracy(with_it),
+        name, title, acts_on, "white-box", "Equality solving", pairs, worst, worst,
+        before.adds, share(after), share(min(1.0, after + 0.1)), accuracy(0.965), accuracy(with_it),
     )  # fmt: skip
 
 

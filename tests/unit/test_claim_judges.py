@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from whatleaks.experiments.outcome import Outcome
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import from_dict
 from whatleaks.papers.check import checks
+from whatleaks.runs.record import Record
+from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.scenario import from_dict
 
 
 def record(
-    measurements: Mapping[str, Any], baselines: Mapping[str, Any] | None = None, **spec: Any
+    measurements: Mapping[str, Any], baselines: Mapping[str, Any] | None = None, **fields: Any
 ) -> Record:
     return Record(
         hash="0" * 64,
-        spec=from_dict({"task": "score-attack", **spec}),
-        versions={},
+        work=from_dict({"dataset": "a", "share": 0.5, **fields}),
+        sources="",
         status="ok",
         outcome=Outcome(measurements, baselines or {}),
         traceback="",
@@ -77,7 +77,7 @@ def test_j05() -> None:
 def test_l01() -> None:
     def run(columns: int, records: int, error: float | None) -> Record:
         numbers: dict[str, Any] = {"attacker columns": columns, "records": records}
-        return record(numbers if error is None else {**numbers, "intermediate error": error})
+        return record(numbers if error is None else {**numbers, "intermediate-recovery": error})
 
     assert verdict("L01", [run(9, 9, 1e-12), run(12, 9, 1e-9), run(5, 9, None)]) == "holds"
     assert verdict("L01", [run(9, 9, 1e-12), run(9, 9, 1e-12), run(9, 9, 0.1)]) == "partly"
@@ -86,7 +86,8 @@ def test_l01() -> None:
 
 def test_l08() -> None:
     def run(committed: float, best: float) -> Record:
-        return record({"table error": committed, "best table error": best, "tables": 2})
+        named = {"relative": committed, "best relative": best, "tables": 2}
+        return record({f"gram-inversion {name}": number for name, number in named.items()})
 
     assert verdict("L08", [run(1e-9, 1e-9)] * 2) == "holds"
     assert verdict("L08", [run(1e-9, 1e-9), run(0.4, 1e-9)]) == "partly"
@@ -119,6 +120,6 @@ def test_a03(errors: tuple[float, ...], expected: str) -> None:
     [(4, 0, "partly"), (4, 2, "partly"), (1, 0, "fails"), (4, 3, "fails"), (0, 4, "fails")],
 )
 def test_y06(caught: int, false: int, expected: str) -> None:
-    runs = [record({"halted": i < caught}, attack="fsha", seed=i) for i in range(4)]
-    runs += [record({"halted": i < false}, attack="honest", seed=i) for i in range(4)]
+    runs = [record({"halted": i < caught}, attacks=["fsha"], seed=i) for i in range(4)]
+    runs += [record({"halted": i < false}, seed=i) for i in range(4)]
     assert verdict("Y06", runs) == expected

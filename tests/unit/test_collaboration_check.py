@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from whatleaks.arrays import sealed
+from whatleaks.catalog import card, cards
 from whatleaks.defenses.collaboration_check import CorrelationFilter, check_collaboration
 from whatleaks.defenses.dropout import Dropout
-from whatleaks.defenses.registry import DEFENSES, defense_card, release_defenses
 from whatleaks.errors import TableError, UsageError
 
 
@@ -73,10 +73,14 @@ def test_bad_settings_are_refused() -> None:
 
 
 def test_every_card_builds_what_it_says() -> None:
-    for card in DEFENSES:
-        arguments = [lambda own, scores: own] if card.acts_on == "gate" else []
-        assert card.build(*arguments).name == card.name
-    assert [d.name for d in release_defenses()] == [
-        c.name for c in DEFENSES if c.acts_on == "release"
-    ]
-    assert defense_card("dropout-0.5").acts_on == "training"
+    for found in cards("defense"):
+        assert found.build().name == found.name
+    assert card("defense", "dropout-0.5").part.socket == "training"
+
+
+def test_other_settings_are_asked_for_by_family() -> None:
+    assert card("defense", "correlation-max-0.25").build() == CorrelationFilter(0.25, "max")
+    with pytest.raises(UsageError, match="'much' is not a number"):
+        card("defense", "correlation-max-much")
+    with pytest.raises(UsageError, match=r"'corelation-max-0.5'.*'correlation-max-0.5'"):
+        card("defense", "corelation-max-0.5")

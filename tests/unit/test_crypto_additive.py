@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from whatleaks.arrays import Floats
-from whatleaks.crypto.additive import PublicKey, SecretKey
+from whatleaks.crypto.additive import Encrypted, PublicKey, SecretKey
 from whatleaks.crypto.fixed_point import FixedPoint
 from whatleaks.crypto.keys import BACKENDS, generate_keys
 from whatleaks.errors import CryptoError, SpecError
@@ -25,13 +25,18 @@ def keys(request: pytest.FixtureRequest) -> Keys:
     return generate_keys(request.param, TEST_BITS[request.param], insecure_test_key=True)
 
 
+def again(public: PublicKey, sent: Encrypted) -> Encrypted:
+    """What the other end reads when it expects exactly this."""
+    return public.incoming(public.outgoing(sent), sent.count, sent.fraction, sent.bits)
+
+
 def gradient_like(public: PublicKey, secret: SecretKey) -> Floats:
     """Everything a gradient needs: encrypt, add, add plain, multiply, travel, decrypt."""
     rng = np.random.default_rng(1)
     z, mine, x, w = rng.normal(size=9), rng.normal(size=9), rng.normal(size=(9, 4)), np.arange(4.0)
     d = public.add_plain(public.add(public.encrypt(z), public.encrypt(z)), mine)
-    g = public.add_plain(public.matmul_plain(x.T, public.incoming(public.outgoing(d), 9)), w)
-    return secret.decrypt(public.incoming(public.outgoing(g), 4))
+    g = public.add_plain(public.matmul_plain(x.T, again(public, d)), w)
+    return secret.decrypt(again(public, g))
 
 
 def test_the_result_is_that_of_exact_integers(keys: Keys) -> None:
@@ -76,8 +81,12 @@ def test_what_goes_out_is_new_each_time_and_decrypts_alike(keys: Keys) -> None:
     sent = [public.outgoing(encrypted) for _ in range(5)]
     assert len({*sent}) == 5
     assert all(kept not in data for data in sent)
+
+    def read(data: bytes) -> Encrypted:
+        return public.incoming(data, 3, encrypted.fraction, encrypted.bits)
+
     for data in sent:
-        np.testing.assert_array_equal(secret.decrypt(public.incoming(data, 3)), [1.0, -2.0, 0.0])
+        np.testing.assert_array_equal(secret.decrypt(read(data)), [1.0, -2.0, 0.0])
 
 
 def test_a_product_with_zeros_and_ones_leaves_without_a_trace(keys: Keys) -> None:
@@ -143,18 +152,19 @@ def test_another_key_and_damaged_bytes_are_refused(keys: Keys) -> None:
     other, other_secret = generate_keys("phe-paillier", 512, insecure_test_key=True)
     encrypted = public.encrypt(np.zeros(2))
     data = public.outgoing(encrypted)
+    form = (encrypted.fraction, encrypted.bits)
     for attempt in (
         lambda: other.rerandomise(encrypted),
-        lambda: other.incoming(data, 2),
+        lambda: other.incoming(data, 2, *form),
         lambda: other_secret.decrypt(encrypted),
     ):
         with pytest.raises(CryptoError, match="another key"):
             attempt()
     for broken, count in ((data, 3), (data[:-1], 2), (data[:10], 2), (data + b"x", 2)):
         with pytest.raises(CryptoError):
-            public.incoming(broken, count)
+            public.incoming(broken, count, *form)
     with pytest.raises(CryptoError):
-        public.incoming(data[:16] + b"\xff" * (len(data) - 16), 2)
+        public.incoming(data[:16] + b"\xff" * (len(data) - 16), 2, *form)
 
 
 @pytest.mark.parametrize("bits", [512, 1024, 2047])

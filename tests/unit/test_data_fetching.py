@@ -98,7 +98,7 @@ def test_an_archive_without_the_file_is_refused(server: tuple[str, Path], tmp_pa
 def test_a_failed_download_is_one_line(
     address: str, server: tuple[str, Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(DataError, match=r"'toy' could not be downloaded.*--data-home") as caught:
+    with pytest.raises(DataError, match=r"'toy' could not be downloaded.*with home") as caught:
         download(_card(_source(address.format(server[0]))), tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -123,7 +123,7 @@ def test_a_set_without_an_address_says_what_to_do(
 ) -> None:
     monkeypatch.delenv("WHATLEAKS_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with pytest.raises(DataError, match=r"'cifar10' cannot be downloaded.*--data-home"):
+    with pytest.raises(DataError, match=r"'cifar10' cannot be downloaded.*with home"):
         fetch("cifar10", tmp_path)
 
 

@@ -205,10 +205,22 @@ def test_bins_make_classes_of_a_number() -> None:
     assert (np.diff(done.labels) >= 0).all()
     with pytest.raises(TableError, match="too many equal values"):
         prepared(table(y=[1.0] * N), bins=3)
-    with pytest.raises(UsageError, match="--bins needs a numeric label"):
+    with pytest.raises(UsageError, match="bins needs a numeric label"):
         prepared(table(), bins=3)
-    with pytest.raises(UsageError, match="--bins 1 is too few"):
+    with pytest.raises(UsageError, match="bins 1 is too few"):
         prepared(frame, bins=1)
+
+
+def test_a_regression_target_is_cut_into_quarters_and_kept_as_a_number() -> None:
+    done = prepared(table(y=np.arange(N) ** 2 / 7))
+    assert np.bincount(done.labels).tolist() == [10, 10, 10, 10]
+    assert done.target is not None
+    np.testing.assert_allclose(done.target, (np.arange(N) / (N - 1)) ** 2, atol=1e-12)
+    assert done.target_range == (0.0, (N - 1) ** 2 / 7)
+    assert any("'y' is a number with 40 values" in note for note in done.notes)
+    assert prepared(table()).target is None
+    mostly_zero = prepared(table(y=[0.0] * 25 + [float(i) for i in range(1, 16)]))
+    assert len(mostly_zero.classes) == 2
 
 
 def test_classes_of_a_numeric_label_are_in_numeric_order() -> None:
@@ -220,10 +232,9 @@ def test_classes_of_a_numeric_label_are_in_numeric_order() -> None:
 @pytest.mark.parametrize(
     ("changes", "choices", "error", "words"),
     [
-        ({}, {"label": "yy"}, UsageError, "--label 'yy'.*Did you mean 'y'"),
+        ({}, {"label": "yy"}, UsageError, "label 'yy'.*Did you mean 'y'"),
         ({"y": "same"}, {}, TableError, "'y' has one class"),
-        ({"y": np.linspace(0, 1, N)}, {}, TableError, r"'y' has 40 classes in 40 rows.*--bins N"),
-        ({"y": [f"w{i}" for i in range(N)]}, {}, TableError, "choose another --label"),
+        ({"y": [f"w{i}" for i in range(N)]}, {}, TableError, "choose another label"),
         (
             {"y": ["rare"] + ["a", "b"] * 19 + ["a"]},
             {},
@@ -235,48 +246,53 @@ def test_classes_of_a_numeric_label_are_in_numeric_order() -> None:
             {"y": [None] + ["a"] * 20 + ["b"] * 19},
             {"missing": "median"},
             TableError,
-            "use --missing drop-rows",
+            "use missing='drop-rows'",
         ),
-        ({}, {"passive": ["agee"]}, UsageError, "--passive 'agee'.*Did you mean 'age'"),
-        ({}, {"passive": []}, UsageError, "--passive is empty"),
-        ({}, {"passive": "age"}, UsageError, "--passive and --drop take a list"),
-        ({}, {"passive": ["age", "y"]}, UsageError, "--passive names the label 'y'"),
-        ({}, {"passive": ["age", "age"]}, UsageError, "--passive lists 'age' more than once"),
+        ({}, {"passive": ["agee"]}, UsageError, "passive 'agee'.*Did you mean 'age'"),
+        ({}, {"passive": []}, UsageError, "passive is empty"),
+        ({}, {"passive": "age"}, UsageError, "passive and drop take a list"),
+        ({}, {"passive": ["age", "y"]}, UsageError, "passive names the label 'y'"),
+        ({}, {"passive": ["age", "age"]}, UsageError, "passive lists 'age' more than once"),
         (
             {},
             {"passive": ["age", "visits", "member", "colour"]},
             UsageError,
-            r"--passive covers every feature column \(4\)",
+            r"passive covers every feature column \(4\)",
         ),
         (
             {},
             {"passive": ["age", "colour"], "drop": ["visits", "member"]},
             UsageError,
-            "--passive covers every",
+            "passive covers every",
         ),
-        ({}, {"drop": ["visit"]}, UsageError, "--drop 'visit'.*Did you mean 'visits'"),
-        ({}, {"drop": ["age"]}, UsageError, "'age' is listed with --passive and with --drop"),
-        ({}, {"drop": ["y"]}, UsageError, "--drop names the label"),
-        ({"plan": 1}, {}, TableError, "'plan' holds one value only: use --drop-constant"),
+        ({}, {"drop": ["visit"]}, UsageError, "drop 'visit'.*Did you mean 'visits'"),
+        ({}, {"drop": ["age"]}, UsageError, "'age' is listed with passive and with drop"),
+        ({}, {"drop": ["y"]}, UsageError, "drop names the label"),
+        ({"plan": 1}, {}, TableError, "'plan' holds one value only: use drop_constant=True"),
         ({"age": 1.0, "colour": "x"}, {"constant": "drop"}, TableError, "passive .* is constant"),
         (
             {"note": [f"some words {i}{'x' * 40}" for i in range(N)]},
             {},
             TableError,
-            "'note' holds free text.*--drop note or --encode-text",
+            "'note' holds free text.*drop=\\['note'\\] or encode_text=True",
         ),
-        ({"my id": range(N)}, {}, TableError, "'my id' looks like an identifier.*--drop 'my id'"),
+        (
+            {"my id": range(N)},
+            {},
+            TableError,
+            "'my id' looks like an identifier.*drop=\\['my id'\\]",
+        ),
         (
             {"age": [np.nan, np.nan] + [1.0, 2.5] * 19},
             {},
             TableError,
-            "'age' has 2 missing values of 40: use --missing median or drop-rows",
+            "'age' has 2 missing values of 40: use missing='median' or missing='drop-rows'",
         ),
         (
             {"age": [np.inf, -np.inf] + [1.0, 2.5] * 19},
             {},
             TableError,
-            "'age' has 2 infinite values of 40: use --missing",
+            "'age' has 2 infinite values of 40: use missing=",
         ),
         (
             {"age": [np.nan] * 25 + [1.0, 2.5, 3.5] * 5},
@@ -284,13 +300,13 @@ def test_classes_of_a_numeric_label_are_in_numeric_order() -> None:
             TableError,
             "at least 20",
         ),
-        ({}, {"missing": "mean"}, UsageError, "--missing 'mean' is unknown.*Did you mean 'median'"),
+        ({}, {"missing": "mean"}, UsageError, "missing 'mean' is unknown.*Did you mean 'median'"),
         ({}, {"categories": "onehot"}, UsageError, "Did you mean 'one-hot'"),
         ({}, {"scale_on": "train"}, UsageError, "Did you mean 'training'"),
         ({}, {"training_fraction": 1.0}, UsageError, "training fraction of 1.0"),
     ],
 )
-def test_refusals_are_one_line_that_names_the_column_and_the_flag(
+def test_refusals_are_one_line_that_names_the_column_and_the_argument(
     changes: dict[str, Any], choices: dict[str, Any], error: type[WhatleaksError], words: str
 ) -> None:
     with pytest.raises(error, match=words) as caught:

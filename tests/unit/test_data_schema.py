@@ -43,7 +43,7 @@ RNG = np.random.default_rng(5)
         (RNG.permutation(N) + 1000, "id"),
         ([Decimal(i) / 3 for i in range(N)], "number"),
         (pd.array(RNG.integers(0, 9, N), dtype="Int64"), "integer"),
-        ([[i % 3] for i in range(N)], "category"),
+        ([[i % 3] for i in range(N)], "nested"),
         (pd.to_timedelta(RNG.integers(0, 9, N) / 4, unit="s"), "number"),
     ],
 )

@@ -155,12 +155,12 @@ def test_join_keeps_the_active_order_and_matches_ids_of_other_types() -> None:
 
 def test_join_of_common_ids() -> None:
     passive = pd.DataFrame({"id": [2, 3, 8, 9], "income": [200, 300, 800, 900]})
-    with pytest.raises(TableError, match=r"1 only in the active file and 2 only.*--inner"):
+    with pytest.raises(TableError, match=r"1 only in the active file and 2 only.*inner=True"):
         join(ACTIVE, passive, "id")
     joined = join(ACTIVE, passive, "id", inner=True)
     assert joined.frame["income"].tolist() == [300, 200]
     assert joined.frame["age"].tolist() == [30, 20]
-    assert "1 active and 2 passive" in joined.notes[0]
+    assert "1 only in the active file and 2 only in the passive file" in joined.notes[0]
     with pytest.raises(TableError, match="no id in common"):
         join(ACTIVE, passive[passive["id"] > 3], "id", inner=True)
 
@@ -168,7 +168,7 @@ def test_join_of_common_ids() -> None:
 @pytest.mark.parametrize(
     ("active", "passive", "on", "error", "words"),
     [
-        (ACTIVE, PASSIVE, "idd", UsageError, r"active file.*--id.*Did you mean 'id'"),
+        (ACTIVE, PASSIVE, "idd", UsageError, r"active file.*id_column.*Did you mean 'id'"),
         (ACTIVE, PASSIVE.rename(columns={"id": "key"}), "id", UsageError, "passive file"),
         (
             ACTIVE,
@@ -179,7 +179,6 @@ def test_join_of_common_ids() -> None:
         ),
         (pd.concat([ACTIVE] * 2), PASSIVE, "id", TableError, "active file"),
         (ACTIVE, PASSIVE.assign(id=[None, "1", "2"]), "id", TableError, "1 rows without an id"),
-        (ACTIVE, PASSIVE.assign(age=1), "id", TableError, "both files have a column 'age'"),
         (ACTIVE, PASSIVE[["id"]], "id", TableError, "no column besides the id"),
     ],
 )
@@ -188,6 +187,23 @@ def test_joins_that_are_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         join(active, passive, on)
+
+
+def test_a_name_in_both_files_gets_the_party_in_front() -> None:
+    joined = join(ACTIVE, PASSIVE.assign(age=[1, 2, 3]), "id")
+    assert joined.passive_columns == ("income", "passive.age")
+    assert joined.frame["age"].tolist() == [30, 10, 20]
+    assert joined.frame["passive.age"].tolist() == [3, 1, 2]
+    assert "'passive.age'" in joined.notes[0]
+
+
+def test_several_passive_parties_each_with_a_file() -> None:
+    other = pd.DataFrame({"id": [1, 2, 3, 4], "income": [9, 8, 7, 6], "rent": [5, 4, 3, 2]})
+    joined = join(ACTIVE, [PASSIVE, other], "id", inner=True)
+    assert joined.parties == (("income",), ("passive-2.income", "rent"))
+    assert joined.frame["passive-2.income"].tolist() == [7, 9, 8]
+    assert joined.frame["rent"].tolist() == [3, 5, 4]
+    assert "1 only in the passive-2 file" in joined.notes[-1]
 
 
 def test_at_most_three_ids_are_named() -> None:

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from whatleaks.arrays import sealed
-from whatleaks.attacks.registry import AttackCard
+from whatleaks.catalog import cards
 from whatleaks.crypto.keys import generate_keys
-from whatleaks.federation.aligned_rows import (
+from whatleaks.federation.boost.run import predict_scores
+from whatleaks.federation.boost.run import run as run_boost
+from whatleaks.federation.boost.settings import SecureBoostSettings
+from whatleaks.federation.horizontal.run import run_horizontal
+from whatleaks.federation.horizontal.settings import HorizontalSettings
+from whatleaks.federation.processes.aligned_rows import (
     align_active,
     align_passive,
     hear_counts,
-    tell_arbiter,
+    tell_helper,
 )
-from whatleaks.federation.horizontal import HorizontalSettings, run_horizontal
-from whatleaks.federation.regression_settings import LINEAR, SecureLinearSettings
-from whatleaks.federation.secure_boost import SecureBoostSettings, predict_scores
-from whatleaks.federation.secure_boost import run as run_boost
-from whatleaks.federation.secure_linear import run as run_linear
-from whatleaks.federation.secure_prediction import STYLES, predict
+from whatleaks.federation.regression.linear import run as run_linear
+from whatleaks.federation.regression.prediction import STYLES, predict
+from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
+from whatleaks.federation.sshe.run import run_shared
+from whatleaks.federation.sshe.settings import SharedSettings
 from whatleaks.models.boosted_trees import BoostSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen
-from whatleaks.threat.registry import THREATS
-from whatleaks.threat.views.prediction import PredictionView
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
 from whatleaks.wire.expected import Programme
@@ -37,26 +42,63 @@ from whatleaks.wire.expected import Programme
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_example_attack_runs_and_is_short() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "adding-an-attack.md").read_text(), re.S)
-    assert len(blocks[0].splitlines()) < 60
-    module = ModuleType("example_attack")
-    module.__dict__["__name__"] = "example_attack"
-    import sys
+TUTORIALS = {
+    "adding-an-attack.md": ["own mean  0.", "one half  0.", "own-mean", "'shift': 0.1", "Report: "],
+    "adding-a-defense.md": ["no defense ", "coarse-10 0.", "coarse-4", "Report: "],
+    "adding-a-detector.md": ["honest -> ", "fsha -> ", "steady", "Report: "],
+    "models-from-outside.md": ["Your partner can read", "was trained elsewhere", "Report: "],
+}
 
-    sys.modules["example_attack"] = module
-    exec(compile(blocks[0], "example_attack", "exec"), module.__dict__)
-    view = PredictionView(sealed([[0.2, 0.4], [1.0, 0.0]]), sealed([[0.5, 0.5]] * 2), 3)
-    guess = module.OwnMean().infer(view, np.random.default_rng(0))
-    assert np.allclose(guess.values, [[0.3] * 3, [0.5] * 3])
-    card = eval(blocks[1], {"AttackCard": AttackCard, "OwnMean": module.OwnMean})
-    assert card.build().name == card.name
+
+def loans(rows: int = 160) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, rows),
+            "income": rng.lognormal(7, 0.4, rows).round(2),
+            "deposit": rng.gamma(2.0, 3000.0, rows).round(2),
+        }
+    )
+    score = frame.age / 90 + frame.deposit / 20000 + 0.2 * rng.normal(size=rows)
+    return frame.assign(default=np.where(score > score.median(), "yes", "no"))
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_a_tutorial_does_what_it_says(name: str, tmp_path: Path) -> None:
+    """Write its files, run its scripts in order, then its commands."""
+    loans().to_csv(tmp_path / "loans.csv", index=False)
+    text = (DOCS / name).read_text()
+    found = os.pathsep.join([str(DOCS.parent / "src"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": found, "COLUMNS": "80"}
+    told = []
+    for kind, block in re.findall(r"```(python|sh)\n(.*?)```", text, re.S):
+        words = [shlex.split(line)[1:] for line in block.splitlines() if kind == "sh"]
+        runs = [["-m", "whatleaks", *line] for line in words]
+        if kind == "python":
+            file = re.match(r"# (\w+\.py)\n", block)
+            assert file, "every file says its name"
+            (tmp_path / file[1]).write_text(block)
+            assert len(block.splitlines()) < 70
+            runs = [[file[1]]]
+        for run in runs:
+            done = subprocess.run(
+                [sys.executable, *run],
+                capture_output=True,
+                text=True,
+                cwd=tmp_path,
+                env=environment,
+                check=False,
+            )
+            assert done.returncode == 0, f"{run}: {done.stderr}"
+            told.append(done.stdout)
+    for words_told in TUTORIALS[name]:
+        assert words_told in "".join(told), "".join(told)
 
 
 def test_every_threat_is_explained() -> None:
     text = (DOCS / "threat-models.md").read_text()
-    for name in THREATS:
-        assert f"`{name}`" in text
+    for entry in cards("threat"):
+        assert f"`{entry.name}`" in text
 
 
 def test_documents_name_no_place_of_the_authors_machine() -> None:
@@ -80,6 +122,8 @@ def everything_sent() -> Channel:
         trained = run_linear(own, other, y, settings, streams, channel, keys)
     for style in STYLES:
         predict(LINEAR, {"active": own, "passive": other}, trained.weights, style, keys, channel)
+    apart = SharedSettings(epochs=1, key_bits=512, insecure_test_key=True)
+    run_shared(own, other, y, apart, streams, channel, (keys, keys))
     for averaging in ("encrypted", "shared"):
         chosen = HorizontalSettings(
             rounds=1, averaging=averaging, key_bits=512, insecure_test_key=True
@@ -91,7 +135,7 @@ def everything_sent() -> Channel:
     grown = run_boost(own, [other], labels, boost, streams, channel)
     predict_scores(grown, own, [other], channel)
     exchange = Exchange(channel)
-    tell_arbiter(2, 0, exchange)
+    tell_helper("arbiter", 2, 0, exchange)
     programmes: dict[str, Programme[Any]] = {
         "active": align_active(["a", "b"], {"passive": 3}, 0, exchange),
         "passive": align_passive("passive", ["c", "b", "a"], 2, 0, exchange),

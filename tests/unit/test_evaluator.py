@@ -5,18 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from whatleaks.arrays import sealed
-from whatleaks.attacks.baselines import BASELINES, Half, Nothing, Uniform
-from whatleaks.auditor.evaluator import Evaluator
-from whatleaks.auditor.isolation import Committed, commit
-from whatleaks.auditor.limit import predict_from_evidence
-from whatleaks.errors import AttackError
-from whatleaks.threat.guess import ValueGuess
+from whatleaks.arrays import sealed, sealed_ints
+from whatleaks.attacks.baselines import Gaussian, Half, ShapeView, Uniform
+from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
+from whatleaks.errors import AttackError, IsolationError
+from whatleaks.threat.guess import IntervalGuess, OutputGuess, PictureGuess, ValueGuess
+from whatleaks.threat.views.encrypted import EncryptedLinearView
+from whatleaks.trial.evaluator import Evaluator
+from whatleaks.trial.isolation import commit
+from whatleaks.trial.limit import predict_from_evidence
+from whatleaks.trial.truth import Committed, Truth
 
 
 def test_one_guess_then_the_score() -> None:
     truth = np.random.default_rng(0).random((10, 2))
-    evaluator = Evaluator(truth, truth[:0])
+    evaluator = Evaluator(Truth(sealed(truth)))
     answer = Committed("mine", ValueGuess(sealed(truth)), 0.0, False)
     assert evaluator.score(answer, "attack").squared.max() == 0.0
     with pytest.raises(AttackError, match="already answered"):
@@ -24,7 +27,7 @@ def test_one_guess_then_the_score() -> None:
 
 
 def test_a_guess_of_the_wrong_shape_or_not_finite_is_refused() -> None:
-    evaluator = Evaluator(np.zeros((4, 2)), np.zeros((0, 2)))
+    evaluator = Evaluator(Truth(sealed(np.zeros((4, 2)))))
     with pytest.raises(AttackError, match="4 x 2"):
         evaluator.score(Committed("a", ValueGuess(sealed(np.zeros((4, 3)))), 0.0, False), "attack")
     with pytest.raises(AttackError, match="not finite"):
@@ -34,10 +37,11 @@ def test_a_guess_of_the_wrong_shape_or_not_finite_is_refused() -> None:
 def test_baselines_on_uniform_data_have_their_known_errors() -> None:
     # Half: 1/12. Uniform: 1/6. Gaussian(0.5, 0.25): 1/12 + 1/16. n = 200,000 values.
     truth = np.random.default_rng(1).random((50_000, 4))
-    evaluator = Evaluator(truth, truth[:0])
-    view, rng = Nothing(50_000, 4), np.random.default_rng(2)
+    evaluator = Evaluator(Truth(sealed(truth)))
+    view, rng = ShapeView(50_000, 4), np.random.default_rng(2)
     errors = {
-        b.name: evaluator.score(commit(b, view, rng), "baseline").squared.mean() for b in BASELINES
+        b.name: evaluator.score(commit(b, view, rng), "baseline").squared.mean()
+        for b in (Uniform(), Gaussian(), Half())
     }
     assert errors["half"] == pytest.approx(1 / 12, rel=0.01)
     assert errors["uniform"] == pytest.approx(1 / 6, rel=0.01)
@@ -47,7 +51,7 @@ def test_baselines_on_uniform_data_have_their_known_errors() -> None:
 def test_alternatives_are_counted_and_never_chosen_with_the_truth() -> None:
     truth = np.ones((3, 1))
     guess = ValueGuess(sealed(np.zeros((3, 1))), (sealed(truth),))
-    scored = Evaluator(truth, truth[:0]).score(Committed("a", guess, 0.0, False), "attack")
+    scored = Evaluator(Truth(sealed(truth))).score(Committed("a", guess, 0.0, False), "attack")
     assert scored.squared.mean() == 1.0  # the committed answer is what counts
     assert scored.alternatives == 1
     assert scored.best_alternative == 0.0
@@ -73,11 +77,11 @@ def test_the_limit_is_not_trained_on_the_record_it_predicts() -> None:
 
 def test_spread_is_the_variance() -> None:
     truth = np.random.default_rng(5).random((40, 3))
-    assert Evaluator(truth, truth[:0]).spread().mean(0) == pytest.approx(truth.var(0))
+    assert Evaluator(Truth(sealed(truth))).spread().mean(0) == pytest.approx(truth.var(0))
 
 
 def test_isolated_and_in_process_give_the_same_guess() -> None:
-    view = Nothing(5, 2)
+    view = ShapeView(5, 2)
     alone = commit(Uniform(), view, np.random.default_rng(9), isolated=True)
     here = commit(Uniform(), view, np.random.default_rng(9))
     assert alone.isolated
@@ -86,6 +90,43 @@ def test_isolated_and_in_process_give_the_same_guess() -> None:
 
 
 def test_an_isolated_failure_is_one_line() -> None:
-    with pytest.raises(AttackError, match="isolated attack half failed") as caught:
-        commit(Half(), Nothing(-1, 2), np.random.default_rng(0), isolated=True)
+    with pytest.raises(IsolationError, match="isolated attack half failed") as caught:
+        commit(Half(), ShapeView(-1, 2), np.random.default_rng(0), isolated=True)
     assert "\n" not in str(caught.value)
+
+
+def test_an_isolated_refusal_is_the_attack_s_own_words() -> None:
+    nothing = EncryptedLinearView(
+        sealed(np.zeros((2, 1))),
+        sealed(np.zeros(2)),
+        sealed(np.zeros((1, 1))),
+        sealed(np.zeros((1, 1))),
+        (sealed_ints([0, 1]),),
+        0.1,
+        0.1,
+        None,
+        None,
+        1,
+    )
+    for isolated in (False, True):
+        with pytest.raises(AttackError, match="add 1 fake columns"):
+            commit(IntermediateRecovery(), nothing, np.random.default_rng(0), isolated=isolated)
+
+
+def test_every_type_of_guess_has_its_scorer() -> None:
+    truth = Truth(sealed([[0.2], [0.4]]), outputs=sealed([[1.0, 2.0], [3.0, 4.0]]))
+    low, high = sealed([[0.1], [0.5]]), sealed([[0.3], [0.6]])
+    evaluator = Evaluator(truth)
+    bounds = evaluator.score(Committed("i", IntervalGuess(low, high), 0.0, False), "attack")
+    assert bounds.held.ravel().tolist() == [1.0, 0.0]
+    assert bounds.width.ravel() == pytest.approx([0.2, 0.1])
+    assert truth.outputs is not None
+    off = OutputGuess(sealed(truth.outputs * 1.1))
+    assert evaluator.score(Committed("o", off, 0.0, False), "attack").relative == pytest.approx(0.1)
+    pictures = PictureGuess(sealed(np.reshape([0.3, 0.4], (2, 1, 1, 1))))
+    seen = evaluator.score(Committed("p", pictures, 0.0, False), "attack")
+    assert seen.squared == pytest.approx([0.01, 0.0])
+    assert seen.psnr == pytest.approx([20.0, 100.0])
+    wide = PictureGuess(sealed(np.zeros((2, 1, 1, 3))))
+    with pytest.raises(AttackError, match="2 pictures of 3 numbers"):
+        evaluator.score(Committed("q", wide, 0.0, False), "attack")

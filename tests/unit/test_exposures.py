@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from whatleaks.cli import app
 from whatleaks.codec import encode
 from whatleaks.errors import UsageError, WireError
-from whatleaks.federation.regression_settings import SecureLinearSettings
-from whatleaks.federation.secure_linear import run
+from whatleaks.federation.regression.linear import run
+from whatleaks.federation.regression.settings import SecureLinearSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen
 from whatleaks.wire.channel import Channel

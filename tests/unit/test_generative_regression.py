@@ -19,7 +19,7 @@ from whatleaks.attacks.generative_regression import (
     Penalty,
     generator_network,
 )
-from whatleaks.attacks.registry import attack_card
+from whatleaks.catalog import guesser
 from whatleaks.codec import decode, encode
 from whatleaks.errors import AttackError, UsageError
 from whatleaks.models.additive import Additive
@@ -258,9 +258,9 @@ def test_the_schedule(records) -> None:
 
 
 def test_it_travels_and_is_listed() -> None:
-    attack = attack_card("generative-regression").build()
+    attack = guesser("generative-regression").build()
     assert decode(encode(attack)) == attack
-    forest = attack_card("forest-generative-regression").build()
+    forest = guesser("forest-generative-regression").build()
     assert decode(encode(forest)) == forest
     assert forest.name == "forest-generative-regression"
 

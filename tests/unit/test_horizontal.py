@@ -14,12 +14,8 @@ from whatleaks.arrays import Floats
 from whatleaks.codec import encode
 from whatleaks.crypto.sharing import combine, from_halves, numbers_for, share, to_halves
 from whatleaks.errors import CryptoError, SpecError, TableError
-from whatleaks.federation.horizontal import (
-    HorizontalRun,
-    HorizontalSettings,
-    plain_horizontal,
-    run_horizontal,
-)
+from whatleaks.federation.horizontal.run import HorizontalRun, plain_horizontal, run_horizontal
+from whatleaks.federation.horizontal.settings import HorizontalSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen
 from whatleaks.wire.channel import Channel

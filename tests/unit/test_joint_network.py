@@ -9,48 +9,59 @@ import pytest
 import torch
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from whatleaks.arrays import sealed, sealed_ints
+from staging import chosen, held, scaled
+from whatleaks.arrays import sealed
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.attacks.half_star import HalfStar
+from whatleaks.catalog import view_of
 from whatleaks.codec import decode, encode
+from whatleaks.defenses.protocol import OPEN, Guard
 from whatleaks.defenses.rounding import Rounding
-from whatleaks.errors import AttackError, GrantError, UsageError
-from whatleaks.federation.joint_network import JointNetworkFederation, JointNetworkSettings
-from whatleaks.federation.summed import ACTIVE, COORDINATOR, PASSIVE
+from whatleaks.errors import UsageError
+from whatleaks.federation.additive.run import AdditiveFederation
+from whatleaks.federation.additive.settings import AdditiveSettings
+from whatleaks.federation.joint_network.parties import LearningCoordinator
+from whatleaks.federation.joint_network.run import JointNetworkFederation, untrained
+from whatleaks.federation.joint_network.settings import JointNetworkSettings
+from whatleaks.federation.schedule import agreed_batches
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
 from whatleaks.models.torch_forms import GivenOwn
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Offer, hand_out
-from whatleaks.threat.model import Own
-from whatleaks.threat.prediction import AGNOSTIC
+from whatleaks.threat.grants import JointModel, Ranges
+from whatleaks.threat.prediction import AGNOSTIC, WHITE_BOX
+from whatleaks.threat.views.agnostic import AgnosticView
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
 from whatleaks.wire.channel import Channel
+from whatleaks.wire.parties import ACTIVE, COORDINATOR, PASSIVE
 from whatleaks.wire.transcript import Transcript
 
-
-def scaled(load):
-    x, y = load(return_X_y=True)
-    return (x - x.min(0)) / (x.max(0) - x.min(0)), y
+torch.set_num_threads(1)
 
 
-def federation(x, y, split, settings, seed=0, defenses=(), channel=None):
-    return JointNetworkFederation(
-        sealed(x[:, split:]),
-        sealed(x[:, :split]),
-        sealed_ints(y),
-        int(y.max()) + 1,
+def split(x, y, at):
+    """The passive party has the first columns."""
+    return held(x, y, [np.s_[:at]], np.s_[at:])
+
+
+def trained(x, y, at, settings, rows, channel=None):
+    return JointNetworkFederation().train(
+        split(x, y, at),
+        chosen(rows),
         settings,
-        Streams(seed),
-        channel if channel is not None else Channel(Transcript([ACTIVE])),
-        defenses,
+        Streams(0),
+        channel if channel is not None else Channel(Transcript([])),
     )
 
 
-def centralised(fed, settings, x, y, split, rows):
+def model_of(fed) -> JointNetwork:
+    return fed.offer((ACTIVE,))[0].model
+
+
+def centralised(holdings, settings, records):
     """Train one torch network over the joined columns, from the federation's own start."""
-    start = fed.model()
+    start = model_of(untrained(holdings, chosen(range(records)), settings, Streams(0)))
     rest = start.rest
     if isinstance(rest, Linear):
         rest = Network((rest.weights,), (rest.bias,), start.activation)
@@ -69,10 +80,10 @@ def centralised(fed, settings, x, y, split, rows):
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
         adam, settings.steps, eta_min=settings.learning_rate * 1e-2
     )
-    joined = torch.tensor(np.concatenate([x[:, split:], x[:, :split]], axis=1))
-    for batch in fed._batches(rows):
+    joined, y = torch.tensor(holdings.joined(tuple(holdings.columns))), holdings.labels
+    for batch in agreed_batches(records, settings, Streams(0).rng("batches")):
         adam.zero_grad()
-        z = net(joined[batch])
+        z = net(joined[torch.tensor(batch)])
         if z.shape[1] == 1:
             wanted = torch.tensor(y[batch], dtype=torch.float64)
             loss = torch.nn.functional.binary_cross_entropy_with_logits(z[:, 0], wanted)
@@ -92,22 +103,36 @@ def centralised(fed, settings, x, y, split, rows):
 def test_federated_training_is_centralised_training(load, hidden, activation) -> None:
     x, y = scaled(load)
     settings = JointNetworkSettings(hidden, activation, steps=60, batch=32, learning_rate=0.01)
-    fed = federation(x, y, 5, settings)
-    rows = np.arange(150)
-    joint = centralised(fed, settings, x, y, 5, rows)
-    fed.train(rows)
-    assert np.abs(fed.model().logits(x[:, 5:], x[:, :5]) - joint).max() < 1e-10
+    joint = centralised(split(x, y, 5), settings, 150)
+    fed = trained(x, y, 5, settings, np.arange(150))
+    assert np.abs(model_of(fed).logits(x[:, 5:], x[:, :5]) - joint).max() < 1e-10
+
+
+@pytest.mark.parametrize("coalition", [("active",), ("active", "passive-3"), ("active", "passive")])
+def test_four_parties_train_it_too_and_a_coalition_joins_its_parts(coalition) -> None:
+    x, y = scaled(load_wine)
+    settings = JointNetworkSettings((12, 6), steps=60, batch=32, learning_rate=0.01)
+    holdings = held(x, y, [np.s_[:4], np.s_[4:7], np.s_[7:8]], np.s_[8:])
+    joint = centralised(holdings, settings, 150)
+    fed = JointNetworkFederation().train(
+        holdings, chosen(range(150)), settings, Streams(0), Channel(Transcript([]))
+    )
+    model = fed.offer(coalition)[0].model
+    tables = [holdings.joined(parties) for parties in (coalition, holdings.victims(coalition))]
+    assert np.abs(model.logits(*tables) - joint).max() < 1e-10
+    assert (
+        np.abs(fed.release(np.arange(178), Channel(), OPEN) - model.scores(*tables)).max() < 1e-12
+    )
 
 
 def test_the_papers_sizes_learn_and_predict_what_the_model_says() -> None:
     x, y = scaled(load_breast_cancer)
     order = np.random.default_rng(0).permutation(len(y))
     x, y = x[order], y[order]
-    fed = federation(x, y, 10, JointNetworkSettings(steps=150))
-    fed.train(np.arange(400))
+    fed = trained(x, y, 10, JointNetworkSettings(steps=150), np.arange(400))
     rows = np.arange(400, 569)
-    scores = fed.predict(rows)
-    model = fed.model()
+    scores = fed.release(rows, Channel(), OPEN)
+    model = model_of(fed)
     sizes = [model.active.weights.shape[1], *[w.shape[1] for w in model.rest.weights]]
     assert sizes == [600, 300, 100, 1]
     assert (scores.argmax(1) == y[rows]).mean() > 0.93
@@ -118,23 +143,22 @@ def test_dropout_changes_training_and_never_prediction() -> None:
     x, y = scaled(load_wine)
     models = []
     for rate in (0.0, 0.5, 0.5):
-        fed = federation(x, y, 6, JointNetworkSettings((30, 20), dropout=rate, steps=40))
-        fed.train(np.arange(120))
-        first, second = (fed.predict(np.arange(120, 178)) for _ in range(2))
+        settings = JointNetworkSettings((30, 20), dropout=rate, steps=40)
+        fed = trained(x, y, 6, settings, np.arange(120))
+        first, second = (fed.release(np.arange(120, 178), Channel(), OPEN) for _ in range(2))
         assert np.array_equal(first, second)
-        models.append(encode(fed.model()))
+        models.append(encode(model_of(fed)))
     assert models[0] != models[1]
     assert models[1] == models[2]  # the same seed leaves out the same values
 
 
 def test_dropout_keeps_the_mean() -> None:
-    x, y = scaled(load_wine)
-    fed = federation(x, y, 6, JointNetworkSettings((50,), dropout=0.3))
-    above = fed._above
+    settings = JointNetworkSettings((50,), dropout=0.3)
+    coordinator = LearningCoordinator((ACTIVE, PASSIVE), 3, settings, Streams(0))
     sums = torch.full((20000, 50), 0.5, dtype=torch.float64)
     with torch.no_grad():
-        plain = above._above(sums[:1], training=False)
-        dropped = above._above(sums, training=True)
+        plain = coordinator.above(sums[:1], training=False)
+        dropped = coordinator.above(sums, training=True)
     error = dropped.std() / np.sqrt(20000)
     assert abs(float(dropped.mean() - plain.mean())) < 4 * float(error)  # n = 20000, 4 sigma
     assert float(dropped.std()) > 0
@@ -143,9 +167,9 @@ def test_dropout_keeps_the_mean() -> None:
 def test_who_hears_what() -> None:
     x, y = scaled(load_wine)
     channel = Channel()
-    fed = federation(x, y, 6, JointNetworkSettings((7, 4), steps=3, batch=50), channel=channel)
-    fed.train(np.arange(100))
-    fed.predict(np.arange(100, 150))
+    settings = JointNetworkSettings((7, 4), steps=3, batch=50)
+    fed = trained(x, y, 6, settings, np.arange(100), channel)
+    fed.release(np.arange(100, 150), channel, OPEN)
     heard = channel.transcript.received_by
     assert {m.kind for m in heard(ACTIVE)} == {"output-gradient", "scores"}
     assert {m.kind for m in heard(PASSIVE)} == {"output-gradient"}
@@ -156,9 +180,8 @@ def test_who_hears_what() -> None:
 
 def test_release_defenses_act_before_recording() -> None:
     x, y = scaled(load_wine)
-    fed = federation(x, y, 6, JointNetworkSettings((7,), steps=20), defenses=[Rounding(1)])
-    fed.train(np.arange(100))
-    scores = fed.predict(np.arange(100, 150))
+    fed = trained(x, y, 6, JointNetworkSettings((7,), steps=20), np.arange(100))
+    scores = fed.release(np.arange(100, 150), Channel(), Guard([Rounding(1)]))
     assert np.abs(scores * 10 - np.round(scores * 10)).max() < 1e-12
 
 
@@ -201,16 +224,16 @@ def test_inversion_works_on_it_and_equations_do_not() -> None:
     guess = GradientInversion("kl", steps=400, learning_rate=0.01, start="half").infer(view, rng)
     fitted = np.abs(model.scores(own, guess.values) - view.scores).max(axis=1)
     assert np.median(fitted) < 1e-3
-    with pytest.raises(AttackError, match="linear model only"):
-        HalfStar().infer(view, rng)
+    assert not issubclass(WhiteBoxPredictionView, view_of(HalfStar))
 
 
-def test_the_agnostic_threat_refuses_it() -> None:
-    model = joint_model(np.random.default_rng(2), 2, 1, [3, 2])
-    own = Own(sealed(np.zeros((1, 2))), sealed(np.zeros((1, 2))), sealed_ints([0]), 1)
-    offer = Offer(model=model, ranges=(sealed([0.0]), sealed([1.0])))
-    with pytest.raises(GrantError, match="--model lr"):
-        AGNOSTIC.project([], own, hand_out(AGNOSTIC.grants, offer))
+def test_the_agnostic_threat_has_no_view_of_it() -> None:
+    joint, additive = JointNetworkFederation(), AdditiveFederation()
+    offers = joint.offers(JointNetworkSettings())
+    assert offers == {JointModel, Ranges}
+    assert AGNOSTIC.view_for(joint.shows, offers) is None
+    assert AGNOSTIC.view_for(additive.shows, additive.offers(AdditiveSettings())) is AgnosticView
+    assert WHITE_BOX.view_for(joint.shows, offers) is WhiteBoxPredictionView
 
 
 @pytest.mark.parametrize(
@@ -224,4 +247,4 @@ def test_bad_settings_are_refused(bad) -> None:
 def test_an_unknown_activation_is_refused() -> None:
     x, y = scaled(load_wine)
     with pytest.raises(UsageError, match="unknown activation"):
-        federation(x, y, 6, JointNetworkSettings((3,), "gelu"))
+        trained(x, y, 6, JointNetworkSettings((3,), "gelu"), np.arange(100))

@@ -9,34 +9,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from whatleaks.errors import DataError, SpecError
-from whatleaks.experiments.outcome import Outcome
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
-from whatleaks.experiments.tasks import prepare
+from whatleaks.errors import DataError, WhatleaksError
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers import comparison
 from whatleaks.papers.check import PROFILES, checks
 from whatleaks.papers.claim import Verdict
-from whatleaks.papers.luo_setup import BANK, CREDIT, DRIVE, GRN, NEWS
+from whatleaks.papers.grouping import scenario_of
+from whatleaks.papers.luo_setup import BANK, CREDIT, DRIVE, FOREST_GRN, GRN, NEWS
 from whatleaks.report.claims_page import draw
+from whatleaks.runs.record import Record
+from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.scenario import Scenario, from_dict
 
 HOLDS, PARTLY, FAILS = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
-Numbers = Callable[[Spec], Mapping[str, Any]]
+Numbers = Callable[[Any], Mapping[str, Any]]  # of a scenario, or of a worked example
 LUO = [name for name in checks() if name[0] == "U"]
 
 
 def records(claim: str, numbers: Numbers) -> list[Record]:
     """Give every run of the standard profile numbers of our making, a little apart by seed."""
-    made = []
-    for spec in checks()[claim].runs("standard"):
-        spec = prepare(spec).spec
+    made: list[Record] = []
+    for work in checks()[claim].runs("standard"):
         values = {}
-        for name, number in numbers(spec).items():
+        for name, number in numbers(work).items():
             keep = isinstance(number, bool | int | list | str)
-            values[name] = number if keep else number * (1 + 0.001 * (spec.seed % 3))
+            values[name] = number if keep else number * (1 + 0.001 * (work.seed % 3))
         made.append(
-            Record(f"{len(made):064d}", spec, {}, "ok", Outcome(values), "", {}, 0.0, 1, "")
+            Record(f"{len(made):064d}", work, "", "ok", Outcome(values), "", {}, 0.0, 1, "")
         )
     return made
 
@@ -57,9 +56,9 @@ GUESSES = {"uniform": 0.2, "gaussian": 0.18, "half": 0.1}
 
 
 # U03: equality solving beyond its threshold ------------------------------------------------
-def solving(error: Callable[[Spec], float], unknown: int = 20) -> Numbers:
-    return lambda spec: {
-        "equality-solving": error(spec), "unknown": unknown, "classes": 2, **GUESSES
+def solving(error: Callable[[Scenario], float], unknown: int = 20) -> Numbers:
+    return lambda run: {
+        "equality-solving": error(run), "unknown": unknown, "classes": 2, **GUESSES
     }  # fmt: skip
 
 
@@ -80,9 +79,9 @@ def test_u03_fails_when_no_better_than_random() -> None:
 
 
 def test_u03_does_not_count_shares_below_the_threshold() -> None:
-    def numbers(spec: Spec) -> Mapping[str, Any]:
-        exact = spec.dataset == DRIVE and spec.share == 0.2
-        error = 9.0 if exact else 0.05 + 0.1 * spec.share
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        exact = run.dataset == DRIVE and run.share == 0.2
+        error = 9.0 if exact else 0.05 + 0.1 * run.share
         return {"equality-solving": error, "unknown": 10 if exact else 20, "classes": 11, **GUESSES}
 
     assert verdict("U03", numbers) is HOLDS
@@ -107,9 +106,9 @@ def test_u05_holds_only_for_the_printed_vectors_and_path() -> None:
 
 
 # U06: path restriction ----------------------------------------------------------------------
-def branching(gain: float, fall: Callable[[Spec], float]) -> Numbers:
-    def numbers(spec: Spec) -> Mapping[str, Any]:
-        rate = 0.9 - fall(spec) * spec.share
+def branching(gain: float, fall: Callable[[Scenario], float]) -> Numbers:
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        rate = 0.9 - fall(run) * run.share
         return {
             "path-restriction": rate, "path-restriction pooled": rate, "random-path": rate - gain,
             "random-path pooled": rate - gain, "advantage": gain,
@@ -128,16 +127,16 @@ def test_u06_all_three_verdicts() -> None:
 def test_u06_leaves_out_runs_without_a_rate() -> None:
     told = branching(0.1, lambda s: -0.1 if s.dataset == DRIVE else 0.5)
 
-    def numbers(spec: Spec) -> Mapping[str, Any]:
-        return {"unknown": 2} if spec.seed == 4 else told(spec)
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        return {"unknown": 2} if run.seed == 4 else told(run)
 
     assert verdict("U06", numbers) is HOLDS
 
 
 # U07: three models --------------------------------------------------------------------------
 def three(lr: float, rf: float, nn: float) -> Numbers:
-    by = {"score-attack": lr, "forest-attack": rf, "feature-inference": nn}
-    return lambda spec: {GRN: by[spec.task], **GUESSES}
+    by = {"lr": (GRN, lr), "forest": (FOREST_GRN, rf), "joint-network": (GRN, nn)}
+    return lambda run: {by[run.model][0]: by[run.model][1], **GUESSES}
 
 
 def test_u07_all_three_verdicts() -> None:
@@ -154,7 +153,7 @@ def test_u07_says_where_only_random_numbers_are_beaten() -> None:
 
 # U08: the ablation --------------------------------------------------------------------------
 def ablation(full: float, own: float, noise: float, penalty: float, generator: float) -> Numbers:
-    def numbers(spec: Spec) -> Mapping[str, Any]:
+    def numbers(run: Scenario) -> Mapping[str, Any]:
         off = {
             "use_own": ("no-own", own),
             "use_noise": ("no-noise", noise),
@@ -162,7 +161,7 @@ def ablation(full: float, own: float, noise: float, penalty: float, generator: f
             "use_generator": ("no-generator", generator),
         }
         for key, (name, error) in off.items():
-            if key in spec.attack_options:
+            if key in run.attack_options:
                 return {f"{GRN}-{name}": error, **GUESSES}
         return {GRN: full, **GUESSES}
 
@@ -177,9 +176,9 @@ def test_u08_all_three_verdicts() -> None:
 
 # U09: branches in the forest ----------------------------------------------------------------
 def forest(rate: float, tenth: float, chance: float = 0.5) -> Numbers:
-    def numbers(spec: Spec) -> Mapping[str, Any]:
+    def numbers(run: Scenario) -> Mapping[str, Any]:
         guesses = {f"{name} branches": chance for name in GUESSES}
-        return {f"{GRN} branches": tenth if spec.share == 0.1 else rate, **guesses}
+        return {f"{FOREST_GRN} branches": tenth if run.share == 0.1 else rate, **guesses}
 
     return numbers
 
@@ -191,12 +190,8 @@ def test_u09_all_three_verdicts() -> None:
 
 
 # U10: the number of predictions -------------------------------------------------------------
-def predictions(gain: Callable[[Spec], float]) -> Numbers:
-    return lambda spec: {
-        f"{name} at {part:g}": number - (gain(spec) * part if name == GRN else 0)
-        for part in (0.1, 0.3, 0.5)
-        for name, number in {GRN: 0.15, "half": 0.1}.items()
-    }
+def predictions(gain: Callable[[Scenario], float]) -> Numbers:
+    return lambda run: {GRN: 0.15 - gain(run) * run.part, "half": 0.1}
 
 
 def test_u10_all_three_verdicts() -> None:
@@ -210,8 +205,8 @@ def test_u10_all_three_verdicts() -> None:
 
 # U11: correlations --------------------------------------------------------------------------
 def correlated(own: float, scores: float) -> Numbers:
-    def numbers(spec: Spec) -> Mapping[str, Any]:
-        rng = np.random.default_rng(spec.seed)
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        rng = np.random.default_rng(run.seed)
         errors = rng.uniform(0.0, 0.2, 8)
         return {
             f"{GRN} by column": errors.tolist(),
@@ -247,7 +242,7 @@ def test_the_rank_correlation_matches_scipy_and_its_interval_covers_zero_for_noi
 # U12 and U13: rounding ----------------------------------------------------------------------
 def rounded(name: str, exact: float, one: float, three_digits: float) -> Numbers:
     by = {"": exact, "rounding-1": one, "rounding-3": three_digits}
-    return lambda spec: {name: by[spec.defense], "unknown": 20, "classes": 2, **GUESSES}
+    return lambda run: {name: by[run.defense], "unknown": 20, "classes": 2, **GUESSES}
 
 
 def test_u12_all_three_verdicts() -> None:
@@ -281,12 +276,13 @@ def test_u14_all_three_verdicts() -> None:
 
 
 # U15: the check before ----------------------------------------------------------------------
-def checked(after: float, solvable: bool, esa: float) -> Numbers:
-    return lambda _: {
-        GRN: 0.1, f"{GRN} after": after, f"{GRN}, kept columns": after, "half after": 0.1,
-        "solvable": solvable, "solvable after": solvable, "equality-solving": esa,
-        "equality-solving after": esa, **GUESSES,
-    }  # fmt: skip
+def checked(after: float, solvable: bool, esa: float, opens: bool = False) -> Numbers:
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        few = solvable or (opens and bool(run.defense))
+        shared = {"unknown": 3 if few else 20, "classes": 5, "equality-solving": esa, **GUESSES}
+        return {**shared, GRN: after} if run.defense else {**shared, GRN: 0.1, f"{GRN} kept": after}
+
+    return numbers
 
 
 def test_u15_all_three_verdicts() -> None:
@@ -296,17 +292,36 @@ def test_u15_all_three_verdicts() -> None:
     assert verdict("U15", checked(0.09, False, 0.0)) is FAILS  # exact, and not flagged
 
 
+def test_u15_counts_the_federations_that_the_filter_opens() -> None:
+    note = checks()["U15"].judge(records("U15", checked(0.13, False, 0.2, opens=True))).note
+    assert "The filter brought 10 of 10 federations under" in note
+    note = checks()["U15"].judge(records("U15", checked(0.13, True, 0.0))).note
+    assert "The filter brought 0 of 10 federations under" in note
+
+
+def test_u15_leaves_out_federations_in_which_the_filter_does_nothing() -> None:
+    told = checked(0.13, True, 0.0)
+
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        return {} if run.defense and run.seed == 10 else told(run)
+
+    judged = checks()["U15"].judge(records("U15", numbers))
+    assert judged.verdict is HOLDS
+    assert "right in 18 of 18 cases" in judged.measured
+
+
 # U16: the gate ------------------------------------------------------------------------------
 def gated(withheld: float, simulated: float, other: float) -> Numbers:
     names = ("equality-solving", "equality-solving-clipped", "half-star")
-    return lambda _: {
-        "withheld": withheld,
-        **dict.fromkeys(names, 0.1),
-        **{f"{name} before below": 0.3 for name in names},
-        "equality-solving below": simulated,
-        "equality-solving-clipped below": other,
-        "half-star below": 0.0,
-    }
+
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        errors = dict.fromkeys(names, 0.1)
+        if not run.defense:
+            return {**errors, **{f"{name} below": 0.3 for name in names}}
+        below = zip(names, (simulated, other, 0.0), strict=True)
+        return {**errors, **{f"{name} below": share for name, share in below}, "withheld": withheld}
+
+    return numbers
 
 
 def test_u16_all_three_verdicts() -> None:
@@ -340,11 +355,11 @@ def test_one_pair_has_no_interval_and_several_do() -> None:
 
 
 def test_a_ratio_is_the_geometric_mean_and_its_inverse_agrees() -> None:
-    def numbers(spec: Spec) -> Mapping[str, Any]:
-        return {GRN: (0.1, 0.2, 0.8)[spec.seed % 3] / (1 + 0.001 * (spec.seed % 3)), "half": 1}
+    def numbers(run: Scenario) -> Mapping[str, Any]:
+        return {GRN: (0.1, 0.2, 0.8)[run.seed % 3] / (1 + 0.001 * (run.seed % 3)), "half": 1}
 
-    every = [r for r in records("U13", numbers) if r.spec.dataset == BANK and not r.spec.defense]
-    runs = every[:3]
+    every = [(scenario_of(r), r) for r in records("U13", numbers)]
+    runs = [r for run, r in every if run.dataset == BANK and not run.defense][:3]
     found = comparison.ratio(runs, GRN, runs, "half")
     back = comparison.ratio(runs, "half", runs, GRN)
     assert found.value == pytest.approx((0.1 * 0.2 * 0.8) ** (1 / 3), rel=1e-12)
@@ -373,25 +388,28 @@ def test_generated_sets_are_the_same_twice_and_have_the_papers_shape() -> None:
         generated("synthetic-11")
 
 
-def test_specs_that_cannot_run_are_refused() -> None:
-    base = {"dataset": "synthetic-1", "model": "lr", "attack": GRN, "share": 0.4}
-    from whatleaks.experiments.spec import from_dict
+def test_scenarios_that_cannot_run_are_refused() -> None:
+    base = {"dataset": "synthetic-1", "attacks": [GRN], "share": 0.4}
 
     def refused(match: str, **changed: Any) -> None:
-        with pytest.raises(SpecError, match=match):
-            prepare(from_dict({"task": "feature-inference", **base, **changed}))
+        with pytest.raises(WhatleaksError, match=match):
+            from_dict({**base, **changed}).check()
 
-    refused("trains lr or joint-network", model="forest")
-    refused("does not work on model", attack="equality-solving", model="joint-network")
-    refused("more than the 0.2", options={"predictions": "0.5"})
-    refused("dropout is for", model_options={"dropout": 0.5})
-    refused("give share", share=0.0)
-    refused("between 0 and 1", task="collaboration-check", options={"threshold": 1.5})
-    refused("above 0", task="gated-release", options={"threshold": 0.0})
+    from_dict(base).check()
+    refused("'white-box' does not look at model 'forest'", model="forest")
+    refused("equality-solving needs", attacks=["equality-solving"], model="joint-network")
+    refused(r"more than the 0\.2", part=0.5)
+    refused("no setting 'dropout'", model_options={"dropout": 0.5})
+    refused("give one of passive, share or unknown", share=0.0)
+    refused("between 0 and 1", defense="correlation-max-1.5")
+    refused("must be above 0", defense="gate-0")
+    refused("unknown defense 'corelation-max-0.7'", measures=["kept-corelation-max-0.7"])
+    refused("rounding-1 keeps no columns back", measures=["kept-rounding-1"])
+    refused("needs a number", measures=["below-half"])
 
 
 def test_the_document_says_what_the_committed_results_say() -> None:
-    from whatleaks.report.paper_document import own_entries, results_part, rewritten
+    from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
 
     root = Path(__file__).resolve().parents[2]
     path = root / "docs" / "papers" / "luo.md"
@@ -401,4 +419,5 @@ def test_the_document_says_what_the_committed_results_say() -> None:
     for entry in entries:
         if entry.records:
             figure = path.parent / "luo" / f"{entry.claim.id}.svg"
+            assert figure.read_text("utf-8") == figure_of(entry)
             assert figure.stat().st_size < 100_000

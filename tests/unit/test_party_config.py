@@ -9,9 +9,12 @@ from typer.testing import CliRunner
 
 from whatleaks.cli import app
 from whatleaks.errors import SpecError, UsageError
-from whatleaks.federation.boost_parties import SecureBoostSettings
-from whatleaks.federation.horizontal import HorizontalSettings
-from whatleaks.federation.party_config import PartyConfig, load_config, role_of
+from whatleaks.federation.additive.settings import AdditiveSettings
+from whatleaks.federation.boost.settings import SecureBoostSettings
+from whatleaks.federation.horizontal.settings import HorizontalSettings
+from whatleaks.federation.processes.party_config import PartyConfig, check_party, load_config
+from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.models.torch_network import Layers
 
 BOOST = """
 [plan]
@@ -72,7 +75,76 @@ def test_clients_stand_in_one_order(tmp_path: Path) -> None:
     plan = loaded(tmp_path, HORIZONTAL, "client-1").plan
     assert isinstance(plan.settings, HorizontalSettings)
     assert plan.clients == ("client-1", "client-2")
-    assert role_of("client-1") == "client"
+    assert check_party("client-1") == "client"
+
+
+@pytest.mark.parametrize("name", ["boss", "active-2", "coordinator-2", "arbiter-2", "passive-x"])
+def test_a_name_that_no_party_can_have_is_refused(name: str) -> None:
+    with pytest.raises(SpecError, match="is no party"):
+        check_party(name)
+
+
+ADDITIVE = """
+[plan]
+protocol = "additive"
+prediction = "scores"
+seed = 4
+[plan.settings]
+hidden = [5, 3]
+steps = 7
+[plan.parties]
+active = "127.0.0.1:1"
+passive = "127.0.0.1:2"
+coordinator = "127.0.0.1:3"
+[own]
+keys = "k"
+state = "s"
+table = "t.csv"
+target = "y"
+predict = "p.csv"
+"""
+SPLIT = (
+    ADDITIVE.replace('"additive"', '"split"')
+    .replace('prediction = "scores"', "")
+    .replace('coordinator = "127.0.0.1:3"', "")
+    .replace("hidden = [5, 3]", "bottom = [12, 6]")
+)
+
+
+def test_widths_of_layers_are_lists(tmp_path: Path) -> None:
+    plan = loaded(tmp_path, ADDITIVE, "active").plan
+    assert plan.settings == AdditiveSettings(hidden=(5, 3), steps=7)
+    assert plan.seed == 4
+    split = loaded(tmp_path, SPLIT, "active").plan.settings
+    assert split == SplitSettings(steps=7, bottom=Layers((12,), 6))
+
+
+def test_a_coordinator_needs_no_table(tmp_path: Path) -> None:
+    bare = ADDITIVE.replace('table = "t.csv"\ntarget = "y"\npredict = "p.csv"\n', "")
+    assert loaded(tmp_path, bare, "coordinator").table is None
+    with pytest.raises(UsageError, match=r"own\.table is missing"):
+        loaded(tmp_path, bare, "passive")
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "why"),
+    [
+        (ADDITIVE, ("[5, 3]", '["5"]'), "hidden must list widths"),
+        (ADDITIVE, ("[5, 3]", "5"), "hidden must list widths"),
+        (ADDITIVE, ("steps = 7", "steps = true"), "steps must be int"),
+        (ADDITIVE, ("seed = 4", "seed = 4.5"), "plan.seed must be a whole number"),
+        (ADDITIVE, ("seed = 4", "seed = -4"), "plan.seed is -4"),
+        (ADDITIVE, ('"scores"', '"walk"'), "additive has 'scores'"),
+        (ADDITIVE, ("coordinator =", "arbiter ="), "the plan has no coordinator party"),
+        (SPLIT, ("[12, 6]", "[]"), "at least the output's width"),
+        (SPLIT, ("passive =", "arbiter ="), "the plan has no passive party"),
+    ],
+)
+def test_a_plan_of_networks_that_cannot_work_is_refused(
+    tmp_path: Path, text: str, change: tuple[str, str], why: str
+) -> None:
+    with pytest.raises(SpecError, match=why):
+        loaded(tmp_path, text.replace(*change), "active")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +187,12 @@ def test_a_horizontal_plan_that_cannot_work_is_refused(
 
 def test_the_digest_is_of_all_that_must_agree(tmp_path: Path) -> None:
     digest = loaded(tmp_path, BOOST, "active").plan.digest
-    for change in (("rounds = 7", "rounds = 8"), ("pack = false", ""), ("align = true", "")):
+    for change in (
+        ("rounds = 7", "rounds = 8"),
+        ("pack = false", ""),
+        ("align = true", ""),
+        ("align = true", "align = true\nseed = 1"),
+    ):
         assert loaded(tmp_path, BOOST.replace(*change), "active").plan.digest != digest
     moved = BOOST.replace("127.0.0.1:1", "127.0.0.1:9").replace('table = "t.csv"', 'table = "u"')
     assert loaded(tmp_path, moved, "active").plan.digest == digest

@@ -21,8 +21,6 @@ from whatleaks.attacks.path_restriction import (
     reachable,
 )
 from whatleaks.attacks.random_path import RandomPath
-from whatleaks.auditor.evaluator import Evaluator
-from whatleaks.auditor.isolation import Committed, commit
 from whatleaks.errors import AttackError, UsageError
 from whatleaks.metrics.branching import (
     branching_advantage,
@@ -34,6 +32,9 @@ from whatleaks.metrics.branching import (
 from whatleaks.models.tree import Tree
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.tree import WhiteBoxTreeView
+from whatleaks.trial.evaluator import Evaluator
+from whatleaks.trial.isolation import commit
+from whatleaks.trial.truth import Committed, Truth
 
 AGE, INCOME, DEPOSIT, SHOPPING = range(4)
 
@@ -247,44 +248,42 @@ def test_only_the_evaluator_scores_paths_and_only_once() -> None:
     tree = random_tree(rng)
     x = rng.random((40, 6))
     view = view_of(tree, x[:, :3], tree.predict(x), 3)
-    evaluator = Evaluator(x[:, 3:], x[:0, 3:])
+    evaluator = Evaluator(Truth(sealed(x[:, 3:]), trees=(tree,)))
     answer = commit(PathRestriction(), view, rng)
-    scored = evaluator.score_branches(answer, "attack", tree)
+    scored = evaluator.score(answer, "attack")
     nodes, right = count_branches(tree, answer.guess.leaf, x[:, 3:])
     assert np.array_equal(scored.nodes, nodes)
     assert np.array_equal(scored.right, right)
     with pytest.raises(AttackError, match="already answered"):
-        evaluator.score_branches(answer, "attack", tree)
-    values = Committed("values", ValueGuess(sealed(x[:, 3:])), 0.0, False)
-    with pytest.raises(AttackError, match="guessed no paths"):
-        evaluator.score_branches(values, "attack", tree)
+        evaluator.score(answer, "attack")
     few = dataclasses.replace(
         answer,
         name="few",
         guess=PathRestriction().infer(view_of(tree, x[:5, :3], tree.predict(x[:5]), 3), rng),
     )
     with pytest.raises(AttackError, match="5 records"):
-        evaluator.score_branches(few, "attack", tree)
-    with pytest.raises(AttackError, match="guessed no values"):
-        evaluator.score(dataclasses.replace(answer, name="other"), "attack")
+        evaluator.score(few, "attack")
+    forest = Evaluator(Truth(sealed(x[:, 3:]), trees=(tree, tree)))
+    with pytest.raises(AttackError, match="2 trees were grown"):
+        forest.score(answer, "attack")
 
 
 def test_branches_of_values_are_those_of_the_guess_that_was_scored() -> None:
     rng = np.random.default_rng(6)
     trees = [random_tree(rng) for _ in range(3)]
     x = rng.random((25, 6))
-    evaluator = Evaluator(x[:, 3:], x[:0, 3:])
+    evaluator = Evaluator(Truth(sealed(x[:, 3:]), own=sealed(x[:, :3]), trees=tuple(trees)))
     answer = Committed("values", ValueGuess(sealed(rng.random((25, 3)))), 0.0, False)
     with pytest.raises(AttackError, match="score the values of values first"):
-        evaluator.branches_of_values(answer, "attack", trees, x[:, :3])
+        evaluator.branches(answer, "attack")
     evaluator.score(answer, "attack")
-    scored = evaluator.branches_of_values(answer, "attack", trees, x[:, :3])
+    scored = evaluator.branches(answer, "attack")
     want = count_value_branches(trees, x[:, :3], answer.guess.values, x[:, 3:])
     assert np.array_equal(scored.nodes, want[0])
     assert np.array_equal(scored.right, want[1])
     other = Committed("values", ValueGuess(sealed(x[:, 3:])), 0.0, False)
     with pytest.raises(AttackError, match="first"):  # another answer under the same name
-        evaluator.branches_of_values(other, "attack", trees, x[:, :3])
+        evaluator.branches(other, "attack")
 
 
 def test_a_path_guess_survives_isolation() -> None:

@@ -60,10 +60,10 @@ class TestWithTheLibrary:
         mine, yours = [f"mine-{i:06}" for i in range(20)], [f"yours-{i:06}" for i in range(20)]
         asking, answering = Asking([*mine, "both"]), Answering([*yours, "both"])
         request, setup = asking.request(), answering.setup(21)
-        response = answering.respond(request)
+        response = answering.respond(request, 21)
         crossed = request + setup + response
         assert not any(value.encode() in crossed for value in [*mine, *yours, "both"])
-        named = asking.common(asking.rows(setup, response))
+        named = asking.common(asking.rows(setup, response, 21))
         assert not any(value.encode() in named for value in mine)
         assert Asking(mine).request() != Asking(mine).request()  # a fresh secret each time
 
@@ -85,9 +85,9 @@ class TestWithTheLibrary:
     def test_damaged_messages_and_false_claims_are_refused(self) -> None:
         asking, answering = Asking(["a"]), Answering(["a", "b"])
         with pytest.raises(CryptoError, match="damaged"):
-            answering.respond(b"\xff\xff\xff")
+            answering.respond(b"\xff\xff\xff", 1)
         with pytest.raises(CryptoError, match="damaged"):
-            asking.rows(b"\xff\xff", answering.respond(asking.request()))
+            asking.rows(b"\xff\xff", answering.respond(asking.request(), 1), 2)
         for claim in (("c",), ("a", "a"), 3):
             with pytest.raises(CryptoError, match="not ours"):
                 answering.rows(encode(claim))

@@ -2,70 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
-from whatleaks.arrays import sealed, sealed_ints
+from staging import linear_stage
+from whatleaks.arrays import sealed
 from whatleaks.attacks.generative_regression import GenerativeRegression
 from whatleaks.attacks.half_star import HalfStar
+from whatleaks.defenses.protocol import OPEN, Guard
 from whatleaks.defenses.release_gate import ReleaseGate
 from whatleaks.errors import UsageError
-from whatleaks.federation.additive import ACTIVE, COORDINATOR, AdditiveFederation, AdditiveSettings
-from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Offer, hand_out
-from whatleaks.threat.model import Own
 from whatleaks.threat.prediction import BLACK_BOX, WHITE_BOX
-from whatleaks.threat.views.prediction import WhiteBoxPredictionView
+from whatleaks.threat.views.prediction import PredictionView, WhiteBoxLinearView
+from whatleaks.trial.stage import Stage
 from whatleaks.wire.channel import Channel
-from whatleaks.wire.transcript import Transcript
-
-TARGETS = np.arange(118, 178)
+from whatleaks.wire.parties import ACTIVE, COORDINATOR
 
 
 @pytest.fixture(scope="module")
-def wine():
-    x, y = load_wine(return_X_y=True)
-    x = (x - x.min(0)) / (x.max(0) - x.min(0))
-    x, y = (a[np.random.default_rng(0).permutation(len(y))] for a in (x, y))
-    active, passive = sealed(x[:, :7]), sealed(x[:, 7:])
-    federation = AdditiveFederation(
-        active,
-        passive,
-        sealed_ints(y),
-        3,
-        AdditiveSettings(steps=400),
-        Streams(0),
-        Channel(Transcript([ACTIVE])),
-    )
-    federation.train(np.arange(118))
-    return federation, active, passive, y
+def wine() -> Stage:
+    return linear_stage(load_wine, 6, 118, 400, WHITE_BOX)
+
+
+def model_of(stage: Stage):
+    (granted, *_) = stage.trained.offer((ACTIVE,))
+    return granted.model
 
 
 def simulator(model, attack):
     """Run an attack inside the enclave, always with the same randomness."""
 
-    def simulate(own, scores):
-        view = WhiteBoxPredictionView(sealed(own), sealed(scores), 6, model)
+    def simulate(name, own, scores):
+        view = WhiteBoxLinearView(sealed(own), sealed(scores), 6, model)
         return attack.infer(view, np.random.default_rng(5)).values
 
     return simulate
 
 
-def staged(wine, gate):
-    """Predict the targets behind a gate and return the active party's messages, own part and offer."""
-    federation, active, _passive, y = wine
+def staged(stage: Stage, gate, simulate=None):
+    """Predict the targets behind a gate; return all messages, and the stage with the gate."""
+    guard = OPEN if gate is None else Guard(gate=gate, simulate=simulate)
     channel = Channel()
-    federation.with_gate(gate)
-    try:
-        held = federation.predict(TARGETS, channel)
-    finally:
-        federation.with_gate(None)
-    own = Own(sealed(active[TARGETS]), sealed(active[:118]), sealed_ints(y[:118]), 6)
-    offer = Offer(model=federation.model(), ranges=(sealed(np.zeros(6)), sealed(np.ones(6))))
-    return channel.transcript, own, offer, held
+    held = stage.trained.release(stage.rows.targets, channel, guard)
+    return channel.transcript, replace(stage, guard=guard), held
 
 
 @pytest.mark.parametrize(
@@ -76,54 +60,50 @@ def staged(wine, gate):
 def test_it_withholds_and_what_it_releases_stays_under_the_threshold(wine, attack) -> None:
     # n = 60 records. The second attack learns from all records together: without the gate's
     # further rounds the check would be about a release that never happens.
-    federation, active, passive, _ = wine
-    model = federation.model()
+    model, own, truth = model_of(wine), wine.own, wine.truth
     simulate = simulator(model, attack)
-    all_scores = model.scores(active[TARGETS], passive[TARGETS])
-    errors = ((simulate(active[TARGETS], all_scores) - passive[TARGETS]) ** 2).mean(axis=1)
+    errors = ((simulate("", own, model.scores(own, truth)) - truth) ** 2).mean(axis=1)
     threshold = float(np.median(errors))
-    gate = ReleaseGate(simulate, threshold)
-    transcript, own, offer, held = staged(wine, gate)
-    view = WHITE_BOX.project(transcript.received_by(ACTIVE), own, hand_out(WHITE_BOX.grants, offer))
+    transcript, gated, held = staged(wine, ReleaseGate(threshold), simulate)
+    view = gated.view(wine.rows.targets)
     mask = next(m for m in transcript.received_by(ACTIVE) if m.kind == "released").payload.values
     released = mask > 0.5
     assert 0 < released.sum() <= 30  # the half below the median is withheld at least
     assert not released[errors < threshold].any() or attack.name != "half-star"
     assert len(view.own) == len(view.scores) == len(held) == released.sum()
-    assert np.array_equal(view.own, active[TARGETS][released])
+    assert np.array_equal(view.own, own[released])
     guess = attack.infer(view, np.random.default_rng(5)).values
-    assert (((guess - passive[TARGETS][released]) ** 2).mean(axis=1) >= threshold).all()
+    assert (((guess - truth[released]) ** 2).mean(axis=1) >= threshold).all()
 
 
 def test_withheld_scores_are_nowhere_in_what_the_active_party_received(wine) -> None:
-    federation, active, passive, _ = wine
-    gate = ReleaseGate(simulator(federation.model(), HalfStar()), 0.02)
-    transcript, own, offer, held = staged(wine, gate)
+    model = model_of(wine)
+    gate, simulate = ReleaseGate(0.02), simulator(model, HalfStar())
+    transcript, gated, held = staged(wine, gate, simulate)
     kinds = [m.kind for m in transcript.received_by(ACTIVE)]
     assert kinds == ["released", "scores"]
-    exact = federation.model().scores(active[TARGETS], passive[TARGETS])
+    exact = model.scores(wine.own, wine.truth)
     mask = transcript.received_by(ACTIVE)[0].payload.values > 0.5
     assert 0 < mask.sum() < 60
     assert np.abs(held - exact[mask]).max() < 1e-12
-    black = BLACK_BOX.project(
-        transcript.received_by(ACTIVE), own, hand_out(BLACK_BOX.grants, offer)
-    )
+    black = replace(gated, threat=BLACK_BOX, view_type=PredictionView).view(wine.rows.targets)
     assert len(black.own) == len(black.scores) == mask.sum()
     assert {m.kind for m in transcript.received_by(COORDINATOR)} == {"outputs", "columns"}
 
 
 def test_a_gate_may_withhold_everything(wine) -> None:
-    transcript, own, offer, held = staged(
-        wine, ReleaseGate(lambda own, scores: np.full((len(own), 6), 0.5), 100.0)
-    )
+    def half(name, own, scores):
+        return np.full((len(own), 6), 0.5)
+
+    _, gated, held = staged(wine, ReleaseGate(100.0), half)
     assert held.shape == (0, 3)
-    view = WHITE_BOX.project(transcript.received_by(ACTIVE), own, hand_out(WHITE_BOX.grants, offer))
+    view = gated.view(wine.rows.targets)
     assert view.own.shape == (0, 7)
     assert GenerativeRegression().infer(view, np.random.default_rng(0)).values.shape == (0, 6)
 
 
 def test_without_a_gate_everything_is_released_as_before(wine) -> None:
-    transcript, _own, _offer, held = staged(wine, None)
+    transcript, _, held = staged(wine, None)
     assert [m.kind for m in transcript.received_by(ACTIVE)] == ["scores"]
     assert held.shape == (60, 3)
 
@@ -134,10 +114,10 @@ def test_rounds_end_and_leave_nothing_below_the_threshold(seed, threshold) -> No
     rng = np.random.default_rng(seed)
     truth = rng.random((25, 2))
 
-    def simulate(own, scores):
+    def simulate(name, own, scores):
         return np.broadcast_to(own.mean(axis=0), own.shape)
 
-    released = ReleaseGate(simulate, threshold).allow(truth, truth, rng.random((25, 3)))
+    released = ReleaseGate(threshold).allow(truth, truth, rng.random((25, 3)), simulate)
     if released.any():
         left = ((truth[released].mean(axis=0) - truth[released]) ** 2).mean(axis=1)
         assert left.min() >= threshold
@@ -145,4 +125,4 @@ def test_rounds_end_and_leave_nothing_below_the_threshold(seed, threshold) -> No
 
 def test_a_threshold_of_zero_is_refused() -> None:
     with pytest.raises(UsageError, match="above 0"):
-        ReleaseGate(lambda own, scores: own, 0.0)
+        ReleaseGate(0.0)

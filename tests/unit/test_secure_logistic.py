@@ -16,10 +16,10 @@ from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.crypto.masking import HIDING_BITS, digit_count, from_digits, mask, to_digits
 from whatleaks.errors import SpecError, TableError
-from whatleaks.federation.regression_settings import LINEAR, LOGISTIC, SecureLinearSettings
-from whatleaks.federation.secure_linear import PlainRun, Run, plain_regression, run_regression
-from whatleaks.federation.secure_logistic import plain_logistic, run_logistic
-from whatleaks.federation.secure_prediction import predict
+from whatleaks.federation.regression.linear import PlainRun, Run, plain_regression, run_regression
+from whatleaks.federation.regression.logistic import plain_logistic, run_logistic
+from whatleaks.federation.regression.prediction import predict
+from whatleaks.federation.regression.settings import LINEAR, LOGISTIC, SecureLinearSettings
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Plain

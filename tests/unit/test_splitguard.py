@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whatleaks.detectors.protocol import Continue, DetectorGrant, Halt, Probe, Seen
+from whatleaks.detectors.protocol import Continue, DetectorGrant, Halt, Probe, Received
 from whatleaks.detectors.splitguard import GradientSet, SplitGuard, splitguard_score
 from whatleaks.errors import UsageError
 
@@ -97,8 +97,8 @@ def test_score_against_slow_reference_and_its_symmetries(seed: int, scale: float
     assert abs(found - splitguard_score(*scaled, 5.0, 2.0)) < 1e-9
 
 
-def seen(*vector: float) -> Seen:
-    return Seen(embedding=np.zeros((1, 1)), first_weights=np.array(vector))
+def answer(*vector: float) -> Received:
+    return Received(embedding=np.zeros((1, 1)), first_weights=np.array(vector))
 
 
 def test_fake_batches_come_late_seldom_and_from_all_classes() -> None:
@@ -118,18 +118,20 @@ def test_only_fake_batches_are_scored() -> None:
     watch = SplitGuard(classes=2).start()
     rng = np.random.default_rng(0)
     for step in range(21, 61):
-        assert watch.observe(step, seen(1.0, 0.1 * step), None, rng) == Continue(None)
-    verdict = watch.observe(61, seen(-5.0, 0.0), Probe(np.zeros(1, dtype=np.int64)), rng)
-    assert isinstance(verdict, Continue)
-    assert verdict.score is not None
+        assert watch.observe(step, answer(1.0, 0.1 * step), None, rng) == Continue(None)
+    signal = watch.observe(61, answer(-5.0, 0.0), Probe(np.zeros(1, dtype=np.int64)), rng)
+    assert isinstance(signal, Continue)
+    assert signal.score is not None
 
 
 def test_early_regular_batches_are_not_kept() -> None:
     watch = SplitGuard(classes=2).start()
     rng = np.random.default_rng(0)
     for step in range(21):
-        watch.observe(step, seen(1.0, 0.0), None, rng)
-    assert watch.observe(21, seen(1.0, 0.0), Probe(np.zeros(1, dtype=np.int64)), rng) == Continue()
+        watch.observe(step, answer(1.0, 0.0), None, rng)
+    assert (
+        watch.observe(21, answer(1.0, 0.0), Probe(np.zeros(1, dtype=np.int64)), rng) == Continue()
+    )
 
 
 @pytest.mark.parametrize(("fake", "halts"), [((1.0, 0.0), True), ((-5.0, 0.0), False)])
@@ -139,19 +141,22 @@ def test_halts_at_the_tenth_low_score_and_never_before(
     watch = SplitGuard(classes=2).start()
     rng = np.random.default_rng(0)
     for step in range(21, 61):
-        watch.observe(step, seen(1.0, 0.0), None, rng)
+        watch.observe(step, answer(1.0, 0.0), None, rng)
     probe = Probe(np.zeros(1, dtype=np.int64))
-    verdicts = [watch.observe(61 + i, seen(*fake), probe, rng) for i in range(10)]
-    assert not any(isinstance(verdict, Halt) for verdict in verdicts[:9])
-    assert isinstance(verdicts[9], Halt) == halts
+    signals = [watch.observe(61 + i, answer(*fake), probe, rng) for i in range(10)]
+    assert not any(isinstance(signal, Halt) for signal in signals[:9])
+    assert isinstance(signals[9], Halt) == halts
     if halts:
-        assert verdicts[9].score == 0.25
+        assert signals[9].score == 0.25
 
 
-def test_grants_are_declared_in_words() -> None:
+def test_it_declares_what_its_probes_use_and_no_more() -> None:
+    # A probe replaces labels, and its labels come from all classes: two grants, each in words.
     granted = SplitGuard(classes=2).grants
-    assert DetectorGrant.REPLACE_LABELS in granted
-    assert all(len(grant.value) > 20 for grant in granted)
+    assert granted == (DetectorGrant.REPLACE_LABELS, DetectorGrant.CLASSES)
+    told = " ".join(grant.value for grant in granted)
+    for word in ("made-up labels", "the asking shows which batch", "number of classes"):
+        assert word in told
 
 
 @pytest.mark.parametrize("wrong", [{"classes": 1}, {"fake_share": 0.0}, {"window": 0}])

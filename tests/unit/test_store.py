@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
+from run_doubles import Double
 from whatleaks.errors import StoreError
-from whatleaks.experiments.frame import frame, to_parquet
-from whatleaks.experiments.outcome import Outcome
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.settings import Settings
-from whatleaks.experiments.spec import Spec
-from whatleaks.experiments.store import Store
 from whatleaks.metrics.measurement import Measurement
+from whatleaks.runs.provenance import Sources
+from whatleaks.runs.record import Record
+from whatleaks.runs.store import Store
+from whatleaks.runs.work import _READERS, name_of
+from whatleaks.trial.outcome import Outcome
 
 ERROR = Measurement(0.1, 0.05, 0.2, 100, "mse", "records")
+MADE_BY = Sources("d" * 64, {"whatleaks.attacks.x": "a" * 64})
 
 
 def record(seed: int, status: str = "ok", padding: int = 0) -> Record:
-    spec = Spec("t", seed=seed, options=Settings({"digits": 2}))
+    work = Double(seed=seed, columns=2)
     outcome = Outcome({"error": ERROR, "curve": [0.5, 0.25], "name": "x"}, {"half": 1 / 12}, ("g",))
     return Record(
-        hash=spec.hash({}),
-        spec=spec,
-        versions={"task t": "1"},
+        hash=name_of(work),
+        work=work,
+        sources=MADE_BY.digest,
         status=status,
         outcome=outcome if status == "ok" else None,
         traceback="" if status == "ok" else "Traceback\nValueError: no" + " " * padding,
-        environment={"python": "3"},
+        environment={"python": "3", "packages": {"numpy": "2"}},
         seconds=0.1 + 0.2,
         attempts=1,
         created="2024-01-01T00:00:00+00:00",
@@ -44,8 +43,8 @@ def record(seed: int, status: str = "ok", padding: int = 0) -> Record:
 
 def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
     with Store(tmp_path / "deep" / "r.db") as store:
-        store.put(record(1))
-        store.put(record(2, "failed"))
+        store.put(record(1), MADE_BY)
+        store.put(record(2, "failed"), MADE_BY)
     with Store(tmp_path / "deep" / "r.db") as store:
         found, bad = store.get([record(1).hash, record(2).hash, "0" * 64])
     assert bad == ()
@@ -55,10 +54,10 @@ def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_failed_record_gives_way_and_an_ok_one_stays(tmp_path: Path) -> None:
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1, "failed"))
-        store.put(record(1))
+        store.put(record(1, "failed"), MADE_BY)
+        store.put(record(1), MADE_BY)
         assert store.all()[0] == (record(1),)
-        store.put(record(1, "failed"))
+        store.put(record(1, "failed"), MADE_BY)
         assert store.all()[0] == (record(1),)
 
 
@@ -74,8 +73,8 @@ def test_a_failed_record_gives_way_and_an_ok_one_stays(tmp_path: Path) -> None:
 def test_a_corrupt_record_is_named_and_set_aside(tmp_path: Path, damage: str, reason: str) -> None:
     name = record(1).hash
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1))
-        store.put(record(2))
+        store.put(record(1), MADE_BY)
+        store.put(record(2), MADE_BY)
         with sqlite3.connect(tmp_path / "r.db") as db:
             db.execute(damage, (name,))
         db.close()
@@ -86,13 +85,13 @@ def test_a_corrupt_record_is_named_and_set_aside(tmp_path: Path, damage: str, re
         assert reason in str(bad[0])
         assert store.quarantined() == bad
         assert store.get([name]) == ({}, ())  # forgotten: the run is repeated
-        store.put(record(1))
+        store.put(record(1), MADE_BY)
         assert len(store.all()[0]) == 2
 
 
 def test_a_record_under_a_foreign_name_is_not_believed(tmp_path: Path) -> None:
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1))
+        store.put(record(1), MADE_BY)
         with sqlite3.connect(tmp_path / "r.db") as db:
             db.execute("UPDATE runs SET hash = ?", ("f" * 64,))
         db.close()
@@ -102,7 +101,7 @@ def test_a_record_under_a_foreign_name_is_not_believed(tmp_path: Path) -> None:
 def _write(path: Path, start: int) -> None:
     with Store(path) as store:
         for seed in range(start, start + 50):
-            store.put(record(seed))
+            store.put(record(seed), MADE_BY)
 
 
 def test_several_processes_write(tmp_path: Path) -> None:
@@ -122,15 +121,15 @@ import resource
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from test_store import record, Store, StoreError
+from test_store import MADE_BY, record, Store, StoreError
 store = Store(Path({file!r}))
-store.put(record(0))
+store.put(record(0), MADE_BY)
 if {limit}:
     resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 written = 1
 try:
     for seed in range(1, 5000):
-        store.put(record(seed, "failed", padding=2000))
+        store.put(record(seed, "failed", padding=2000), MADE_BY)
         written += 1
 except StoreError as error:
     print(written, len(store.all()[0]), error)
@@ -154,7 +153,7 @@ def test_a_file_that_may_not_grow_gives_one_line_and_stays_readable(tmp_path: Pa
     assert "cannot be written: the disk" in text
     with Store(tmp_path / "r.db") as store:
         assert len(store.all()[0]) == written
-        store.put(record(9999))  # space again: it goes on
+        store.put(record(9999), MADE_BY)  # space again: it goes on
         assert len(store.all()[0]) == written + 1
 
 
@@ -190,7 +189,7 @@ def test_damaged_pages_are_an_error_of_one_line(tmp_path: Path) -> None:
     path = tmp_path / "r.db"
     with Store(path) as store:
         for seed in range(200):
-            store.put(record(seed))
+            store.put(record(seed), MADE_BY)
     data = bytearray(path.read_bytes())
     data[8192:-4096] = os.urandom(len(data) - 12288)
     path.write_bytes(bytes(data))
@@ -199,37 +198,104 @@ def test_damaged_pages_are_an_error_of_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_the_table_has_one_row_per_measurement(tmp_path: Path) -> None:
-    import pandas as pd
-
-    mixed = replace(record(3), spec=Spec("t", options=Settings({"digits": "all"})))
-    table = frame([record(1), record(2, "failed"), mixed])
-    assert len(table) == 4 + 1 + 4
-    error = table[(table["quantity"] == "error") & (table["seed"] == 1)].iloc[0]
-    assert (error["value"], error["low"], error["high"], error["n"]) == (0.1, 0.05, 0.2, 100)
-    assert error["options.digits"] == 2
-    half = table[(table["role"] == "baseline") & (table["seed"] == 1)].iloc[0]
-    assert half["value"] == 1 / 12
-    curve = table[(table["quantity"] == "curve") & (table["seed"] == 1)].iloc[0]
-    assert json.loads(curve["text"]) == [0.5, 0.25]
-    failed = table[table["status"] == "failed"].iloc[0]
-    assert failed["error"] == "ValueError: no"
-    assert pd.isna(failed["value"])
-
-    assert to_parquet([record(1), record(2, "failed"), mixed], tmp_path / "r.parquet") == 9
-    again = pd.read_parquet(tmp_path / "r.parquet")
-    assert list(again["value"].dropna()) == list(table["value"].dropna())
-    assert not list(tmp_path.glob("*.part"))
-
-
-def test_an_empty_store_gives_an_empty_table(tmp_path: Path) -> None:
-    import pandas as pd
-
-    assert to_parquet([], tmp_path / "r.parquet") == 0
-    assert len(pd.read_parquet(tmp_path / "r.parquet")) == 0
+def test_a_private_store_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "own" / "p.db"
+    before = os.umask(0)  # the most careless setting there is
+    try:
+        with Store(path, private=True) as store:
+            store.put(record(1), MADE_BY, b"secret")
+            store.put(record(2, "failed"), MADE_BY)
+            names = {file.name for file in path.parent.iterdir()}
+            assert names == {"p.db", "p.db-wal", "p.db-shm"}
+            assert {f.stat().st_mode & 0o777 for f in path.parent.iterdir()} == {0o600}
+            assert path.parent.stat().st_mode & 0o777 == 0o700
+            assert store.private(record(1).hash) == b"secret"
+            assert store.private(record(2).hash) == b""
+            assert store.private("0" * 64) is None
+    finally:
+        os.umask(before)
+    with Store(path, private=True) as store:
+        assert store.private(record(1).hash) == b"secret"
+        store.remove()
+    assert not path.parent.exists()
 
 
-def test_a_wrong_place_for_the_table_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(StoreError, match="cannot be written"):
-        to_parquet([record(1)], tmp_path / "folder.parquet")
+def test_a_public_file_is_closed_when_it_is_opened_as_private(tmp_path: Path) -> None:
+    path = tmp_path / "r.db"
+    with Store(path) as store:
+        path.chmod(0o644)
+        store.put(record(1), MADE_BY, b"secret")
+        assert store.private(record(1).hash) is None
+        with Store(path, private=True) as private:
+            private.put(record(1), MADE_BY, b"secret")
+            assert {f.stat().st_mode & 0o777 for f in tmp_path.iterdir()} == {0o600}
+
+
+def test_what_is_private_is_never_written_to_a_public_store(tmp_path: Path) -> None:
+    with Store(tmp_path / "r.db") as store:
+        store.put(record(1), MADE_BY, b"secret of somebody")
+        for path in tmp_path.iterdir():
+            assert b"secret" not in path.read_bytes()
+    for path in tmp_path.iterdir():
+        assert b"secret" not in path.read_bytes()
+
+
+def test_a_set_aside_record_leaves_nothing_private(tmp_path: Path) -> None:
+    with Store(tmp_path / "r.db", private=True) as store:
+        store.put(record(1), MADE_BY, b"secret")
+        with sqlite3.connect(tmp_path / "r.db") as db:
+            db.execute("UPDATE runs SET private = CAST('other secret' AS BLOB)")
+        db.close()
+        _, bad = store.all()
+        assert [b.reason for b in bad] == ["its checksum does not match"]
+        assert store.private(record(1).hash) is None
+        columns = [row[1] for row in store._db.execute("PRAGMA table_info(quarantine)")]
+        assert "private" not in columns
+
+
+def test_removing_leaves_other_files_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path / "own" / "p.db", private=True)
+    (tmp_path / "own" / "report.html").touch()
+    store.remove()
+    assert [path.name for path in (tmp_path / "own").iterdir()] == ["report.html"]
+
+
+def test_the_files_behind_a_record_are_kept_once(tmp_path: Path) -> None:
+    with Store(tmp_path / "r.db") as store:
+        store.put(record(1), MADE_BY)
+        store.put(record(2), MADE_BY)
+        assert store.sources([MADE_BY.digest, "0" * 64]) == {MADE_BY.digest: MADE_BY.files}
+        with pytest.raises(ValueError, match="not the sources behind this record"):
+            store.put(record(3), Sources("e" * 64, {}))
+
+
+def test_a_store_of_an_older_version_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "r.db") as db:
+        db.execute("CREATE TABLE runs (hash TEXT, status TEXT, record BLOB, checksum TEXT)")
+    db.close()
+    with pytest.raises(StoreError, match=r"another version of whatleaks.*Move it away") as refused:
+        Store(tmp_path / "r.db")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_place_that_cannot_be_used_is_one_line(tmp_path: Path, private: bool) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError, match="is a folder"):
+        Store(tmp_path / "folder", private)
+
+
+def test_a_record_of_somebody_elses_kind_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store is shared with somebody who has a plugin that is not here."""
+    with Store(tmp_path / "r.db") as store:
+        store.put(record(1), MADE_BY)
+        with monkeypatch.context() as without:
+            without.delitem(_READERS, "double")
+            records, bad = store.all()
+        assert records == ()
+        assert [b.damaged for b in bad] == [False]
+        assert "is left alone: unknown kind of run 'double'" in str(bad[0])
+        assert store.quarantined() == ()
+        assert store.all() == ((record(1),), ())

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from whatleaks.attacks.registry import attack_card
+from auditing import audited
 from whatleaks.auditor.spec import AuditSpec
-from whatleaks.auditor.table_audit import run_audit
+from whatleaks.catalog import guesser
 from whatleaks.errors import UsageError
+from whatleaks.threat.views.tree import WhiteBoxTreeView
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def wine():
 
 def test_a_tree_is_audited_with_paths_values_baselines_and_limit(wine) -> None:
     frame, passive = wine
-    result = run_audit(frame, AuditSpec("target", passive, model="tree", seeds=1, targets=30))
+    result = audited(frame, AuditSpec("target", passive, model="tree", seeds=1, targets=30))
     (threat,) = result.threats
     assert threat.name == "white-box-tree"
     assert [g.name for g in threat.of("attack")] == ["path-restriction-values"]
@@ -29,11 +30,11 @@ def test_a_tree_is_audited_with_paths_values_baselines_and_limit(wine) -> None:
     assert len(result.defenses) == 5
     for defense in result.defenses:  # a class is a class however its score is rounded
         if defense.acts_on == "release" and defense.name != "noise-0.1":
-            assert defense.leakage.value == pytest.approx(defense.leakage_before.value, abs=1e-12)
-    (paths,) = [n for n in threat.notes if n.startswith("Seed 0: path restriction")]
-    assert "a random path" in paths
-    assert paths.count("95 % interval") == 4
-    assert not any("brings the strongest attack" in line for line in result.advice)
+            assert defense.adds.value == pytest.approx(defense.adds_before.value, abs=1e-12)
+    (paths,) = [n for n in threat.notes if n.startswith("Seed 0: tests on your columns answered")]
+    assert "A path drawn at random" in paths
+    assert paths.count("95 % interval") == 5  # three rates, two differences
+    assert not any("” brings what joining adds" in line for line in result.advice)
     untested = [c for c in threat.of("attack")[0].columns if not _tested(threat.notes, c.column)]
     assert untested
     assert all(c.leakage.value == 0 for c in untested)  # no test, no difference between guesses
@@ -45,11 +46,11 @@ def _tested(notes, column: str) -> bool:
 
 def test_a_forest_is_audited_up_to_its_limit(wine) -> None:
     frame, passive = wine
-    result = run_audit(frame, AuditSpec("target", passive, model="forest", seeds=1, targets=30))
+    result = audited(frame, AuditSpec("target", passive, model="forest", seeds=1, targets=30))
     (threat,) = result.threats
     assert threat.name == "white-box-forest"
     assert {"limit", "alone", "half"} <= {g.name for g in threat.findings}
-    assert result.accuracy.value > 0.8
+    assert result.worth.accuracy.value > 0.8
     assert np.isfinite(result.headline.leakage.value)
 
 
@@ -58,7 +59,7 @@ def test_a_tree_that_tests_no_passive_column_is_a_finding_not_a_crash(wine) -> N
     rng = np.random.default_rng(0)
     plain = frame[["target"]].assign(a=frame["target"] + 0.1 * rng.random(len(frame)))
     plain["b"] = rng.random(len(frame))
-    result = run_audit(plain, AuditSpec("target", ("b",), model="tree", seeds=1, targets=30))
+    result = audited(plain, AuditSpec("target", ("b",), model="tree", seeds=1, targets=30))
     notes = result.threats[0].notes
     assert any("tests 0 of your 1 columns" in n for n in notes)
     assert any("no branching rate to speak of" in n for n in notes)
@@ -74,8 +75,8 @@ def test_an_isolated_audit_gives_the_same_numbers(wine) -> None:
         "defenses": False,
         "threats": ("white-box-tree",) * 2,
     }
-    here = run_audit(frame, AuditSpec("target", passive, **spec))
-    there = run_audit(frame, AuditSpec("target", passive, isolated=True, **spec))
+    here = audited(frame, AuditSpec("target", passive, **spec))
+    there = audited(frame, AuditSpec("target", passive, isolated=True, **spec))
     assert here.threats[0].notes == there.threats[0].notes
     assert here.headline.leakage == there.headline.leakage
 
@@ -83,10 +84,10 @@ def test_an_isolated_audit_gives_the_same_numbers(wine) -> None:
 @pytest.mark.parametrize(
     ("model", "threat", "why"),
     [
-        ("tree", "white-box", "use --threat white-box-tree"),
-        ("forest", "black-box", "use --threat white-box-forest"),
-        ("tree", "white-box-forest", "use it with --model forest"),
-        ("lr", "white-box-tree", "use it with --model tree"),
+        ("tree", "white-box", "with model tree use threats white-box-tree"),
+        ("forest", "black-box", "with model forest use threats white-box-forest"),
+        ("tree", "white-box-forest", "looks at model forest"),
+        ("lr", "white-box-tree", "looks at model tree"),
     ],
 )
 def test_threats_that_do_not_fit_the_model_are_refused(model, threat, why) -> None:
@@ -94,6 +95,6 @@ def test_threats_that_do_not_fit_the_model_are_refused(model, threat, why) -> No
         AuditSpec("y", ("a",), model=model, threats=(threat,))
 
 
-def test_the_cards_name_their_threat() -> None:
+def test_the_view_names_the_threat() -> None:
     for name in ("path-restriction", "path-restriction-values"):
-        assert attack_card(name).threats == ("white-box-tree",)
+        assert guesser(name).view is WhiteBoxTreeView

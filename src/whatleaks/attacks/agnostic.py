@@ -13,6 +13,8 @@ import numpy as np
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.equations import equations
 from whatleaks.attacks.half_star import nearest_to_half
+from whatleaks.catalog import attack
+from whatleaks.citations import VARASTEH
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
 from whatleaks.models.additive import adjacent_differences
@@ -22,6 +24,12 @@ from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.agnostic import AgnosticView
 
 
+@attack(
+    "agnostic",
+    title="Agnostic inference: adversary model and half*",
+    paper=VARASTEH,
+    needs="its own training columns and labels, the whole linear model; no score",
+)
 @travels
 @dataclass(frozen=True)
 class AgnosticInference:
@@ -45,7 +53,7 @@ class AgnosticInference:
         """Estimate c' of the target records from the own columns alone (A Eqs 8 and 15)."""
         if not isinstance(view.model.active, Linear):
             raise AttackError(
-                "the agnostic attack solves equations of a linear model: use --model lr"
+                "the agnostic attack solves equations of a linear model: use another attack"
             )
         adversary_model = fit_logistic(view.training_own, view.training_labels, view.model.active)
         return adjacent_differences(adversary_model.logits(view.own))

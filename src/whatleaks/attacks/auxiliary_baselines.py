@@ -9,11 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import sealed
+from whatleaks.catalog import baseline
 from whatleaks.codec import travels
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.split import SplitView
+from whatleaks.threat.views.split import AuxiliaryView
 
 
+@baseline(
+    "auxiliary-mean",
+    title="The average of the auxiliary records",
+    needs="auxiliary records",
+)
 @travels
 @dataclass(frozen=True)
 class AuxiliaryMean:
@@ -21,13 +27,18 @@ class AuxiliaryMean:
 
     name: str = "auxiliary-mean"
 
-    def infer(self, view: SplitView, rng: np.random.Generator) -> ValueGuess:
+    def infer(self, view: AuxiliaryView, rng: np.random.Generator) -> ValueGuess:
         """Answer the mean."""
         del rng
         mean = view.auxiliary.passive.mean(axis=0)
         return ValueGuess(sealed(np.broadcast_to(mean, (len(view.own), view.unknown))))
 
 
+@baseline(
+    "auxiliary-regression",
+    title="A regression on the auxiliary records, without any message",
+    needs="auxiliary records",
+)
 @travels
 @dataclass(frozen=True)
 class AuxiliaryRegression:
@@ -36,7 +47,7 @@ class AuxiliaryRegression:
     ridge: float = 1.0
     name: str = "auxiliary-regression"
 
-    def infer(self, view: SplitView, rng: np.random.Generator) -> ValueGuess:
+    def infer(self, view: AuxiliaryView, rng: np.random.Generator) -> ValueGuess:
         """Solve (X'X + ridge I) B = X'Y on centred auxiliary records and predict."""
         del rng
         own, passive = view.auxiliary.own, view.auxiliary.passive

@@ -8,12 +8,27 @@ import numpy as np
 
 from whatleaks.arrays import seal
 from whatleaks.attacks.equations import equations
+from whatleaks.catalog import attack
+from whatleaks.citations import LUO
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.prediction import WhiteBoxPredictionView
+from whatleaks.threat.views.prediction import WhiteBoxLinearView
 
 
+@attack(
+    "equality-solving",
+    title="Equality solving",
+    paper=LUO,
+    needs="exact scores and the whole linear model; 2 or more classes",
+)
+@attack(
+    "equality-solving-clipped",
+    title="Equality solving, clipped to the range",
+    paper=LUO,
+    needs="exact scores, the whole linear model and the columns' ranges",
+    settings={"clip": True},
+)
 @travels
 @dataclass(frozen=True)
 class EqualitySolving:
@@ -30,7 +45,7 @@ class EqualitySolving:
         """Equality solving, raw or clipped."""
         return "equality-solving-clipped" if self.clip else "equality-solving"
 
-    def infer(self, view: WhiteBoxPredictionView, rng: np.random.Generator) -> ValueGuess:
+    def infer(self, view: WhiteBoxLinearView, rng: np.random.Generator) -> ValueGuess:
         """Solve A x = b' for every record at once."""
         del rng
         system = equations(view.own, log_ratios(view.scores), view.model)

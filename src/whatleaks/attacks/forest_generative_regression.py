@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from whatleaks.arrays import sealed
 from whatleaks.attacks.forest_surrogate import fit_surrogate
 from whatleaks.attacks.generative_regression import GenerativeRegression
+from whatleaks.catalog import attack
+from whatleaks.citations import LUO
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError, UsageError
 from whatleaks.models.torch_forms import GivenOwn, log_scores
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
     import torch
 
 
+@attack(
+    "forest-generative-regression",
+    title="Generative regression network through a stand-in for the forest",
+    paper=LUO,
+    needs="vote fractions of many records and the whole forest",
+    # A third of the usual steps: an audit runs it again under every release defense.
+    settings={"least_steps": 300},
+)
 @travels
 @dataclass(frozen=True)
 class ForestGenerativeRegression:
@@ -36,6 +46,7 @@ class ForestGenerativeRegression:
     made_up: int = 4000
     surrogate_epochs: int = 5
     whole_space: bool = False
+    least_steps: int | None = None  # of the generator; None: as ``regression`` says
 
     def __post_init__(self) -> None:
         """Refuse settings with no meaning."""
@@ -73,5 +84,8 @@ class ForestGenerativeRegression:
         def scores(values: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
             return log_scores(model.outputs(values, rows)).exp()
 
-        values = self.regression.regress(view.own, view.released, view.unknown, scores, rng)
+        regression = self.regression
+        if self.least_steps is not None:
+            regression = replace(regression, least_steps=self.least_steps)
+        values = regression.regress(view.own, view.released, view.unknown, scores, rng)
         return ValueGuess(values)

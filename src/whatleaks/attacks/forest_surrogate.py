@@ -13,8 +13,7 @@ from whatleaks.arrays import Floats, sealed
 from whatleaks.models.forest import Forest
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
-from whatleaks.models.torch_forms import build, export
-from whatleaks.seeds import torch_seed
+from whatleaks.models.torch_network import Layers, build, export
 
 BATCH = 256
 RATE = 0.001
@@ -40,8 +39,8 @@ def fit_surrogate(
     import torch
 
     own = forest.active_columns
-    seed = torch_seed(rng)
-    net = build(own + unknown, hidden, forest.classes, "relu", bias=True, seed=seed).float()
+    structure = Layers(hidden, forest.classes)
+    net = build(own + unknown, structure, rng).float()
     optimiser = torch.optim.Adam(net.parameters(), lr=RATE, fused=True)
     for _ in range(epochs):
         x = rng.random((records, own + unknown))
@@ -55,7 +54,7 @@ def fit_surrogate(
             guess = torch.softmax(net(made_up[rows]), dim=1)
             ((guess - votes[rows]) ** 2).mean().backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-    layers = export(net.double(), "relu")
+    layers = export(net.double(), structure)
     assert not isinstance(layers, Linear)
     first, bias = layers.weights[0], layers.biases[0]
     rest = type(layers)(layers.weights[1:], layers.biases[1:], "relu")

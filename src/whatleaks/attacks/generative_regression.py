@@ -28,6 +28,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
+from whatleaks.attacks.possible_values import snapped
+from whatleaks.catalog import attack
+from whatleaks.citations import LUO
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError, UsageError
 from whatleaks.models.torch_forms import GivenOwn, log_scores
@@ -87,6 +90,12 @@ class Penalty:
         return excess.mean() * self.variance_weight
 
 
+@attack(
+    "generative-regression",
+    title="Generative regression network",
+    paper=LUO,
+    needs="scores of many records and the whole differentiable model",
+)
 @travels
 @dataclass(frozen=True)
 class GenerativeRegression:
@@ -97,6 +106,7 @@ class GenerativeRegression:
     ``free_rate`` for as many steps ("naive regression"). ``variance_rule``: "excess" or
     "authors", see ``Penalty``. ``batch`` None: a tenth of the records, within 64 and 1024.
     ``draws``: not in the paper; above 1, the average of that many answers with fresh noise.
+    ``snap``: not in the paper; the answers are moved to values that the schema allows.
     """
 
     hidden: tuple[int, ...] = (600, 200, 100)
@@ -111,6 +121,7 @@ class GenerativeRegression:
     variance_rule: str = "excess"
     free_rate: float = 0.01
     draws: int = 1
+    snap: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings with no meaning."""
@@ -132,7 +143,8 @@ class GenerativeRegression:
         off = [p.replace("_", "-") for p in parts if not getattr(self, f"use_{p}")]
         rule = [] if self.variance_rule == "excess" else ["authors-variance"]
         mean = [f"mean-of-{self.draws}"] if self.draws > 1 else []
-        return "-".join(["generative-regression", *[f"no-{p}" for p in off], *rule, *mean])
+        snap = ["snapped"] if self.snap else []
+        return "-".join(["generative-regression", *[f"no-{p}" for p in off], *rule, *mean, *snap])
 
     def infer(self, view: WhiteBoxPredictionView, rng: np.random.Generator) -> ValueGuess:
         """Train the generator on every scored record and let it answer for each."""
@@ -145,7 +157,8 @@ class GenerativeRegression:
         def scores(values: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
             return log_scores(model.outputs(values, rows)).exp()
 
-        return ValueGuess(self.regress(view.own, view.scores, view.unknown, scores, rng))
+        values = self.regress(view.own, view.scores, view.unknown, scores, rng)
+        return ValueGuess(sealed(snapped(values, view)) if self.snap else values)
 
     def regress(
         self,

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
+from whatleaks.attacks.possible_values import snapped
+from whatleaks.catalog import attack
+from whatleaks.citations import JIANG
 from whatleaks.codec import travels
 from whatleaks.errors import UsageError
 from whatleaks.models.torch_forms import GivenOwn, log_scores
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.prediction import WhiteBoxPredictionView
+from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
 
 if TYPE_CHECKING:
     import torch
@@ -25,6 +28,28 @@ if TYPE_CHECKING:
 STARTS = {"zeros": 0.0, "half": 0.5}
 
 
+@attack(
+    "gradient-inversion-mse",
+    title="Gradient inversion, squared distance",
+    paper=JIANG,
+    needs="scores and the whole differentiable model",
+    again=False,
+)
+@attack(
+    "gradient-inversion-kl",
+    title="Gradient inversion, Kullback-Leibler distance",
+    paper=JIANG,
+    needs="scores and the whole differentiable model",
+    settings={"distance": "kl"},
+)
+@attack(
+    "gradient-inversion-kl-snapped",
+    title="Gradient inversion, moved to values that the columns can take",
+    paper=f"whatleaks, after {JIANG}",
+    needs="scores, the whole differentiable model and what values the columns can take",
+    settings={"distance": "kl", "clip": True, "snap": True},
+    again=False,
+)
 @travels
 @dataclass(frozen=True)
 class GradientInversion:
@@ -42,6 +67,7 @@ class GradientInversion:
     start: str = "zeros"
     tolerance: float = 1e-16
     clip: bool = False
+    snap: bool = False  # not in the paper: to the nearest values that the schema allows
 
     def __post_init__(self) -> None:
         """Refuse settings with no meaning."""
@@ -55,9 +81,11 @@ class GradientInversion:
     @property
     def name(self) -> str:
         """Inversion under its distance."""
+        if self.snap:
+            return f"gradient-inversion-{self.distance}-snapped"
         return f"gradient-inversion-{self.distance}" + ("-clipped" if self.clip else "")
 
-    def infer(self, view: WhiteBoxPredictionView, rng: np.random.Generator) -> ValueGuess:
+    def infer(self, view: WhiteBoxAdditiveView, rng: np.random.Generator) -> ValueGuess:
         """Minimise the distance between the model's scores and the released ones."""
         import torch
 
@@ -76,7 +104,8 @@ class GradientInversion:
             distance.sum().backward()  # type: ignore[no-untyped-call]
             optimiser.step()
         values: Floats = guess.detach().numpy()
-        return ValueGuess(sealed(np.clip(values, 0.0, 1.0) if self.clip else values))
+        values = np.clip(values, 0.0, 1.0) if self.clip else values
+        return ValueGuess(sealed(snapped(values, view) if self.snap else values))
 
     def _distance(self, released: torch.Tensor, logs: torch.Tensor) -> torch.Tensor:
         import torch

@@ -20,12 +20,22 @@ import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.intermediate_recovery import recover_intermediate
+from whatleaks.catalog import attack
+from whatleaks.citations import LI
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 
+OPEN = 1e-3  # a direction that the steps leave open is this much weaker than one they fix
 
+
+@attack(
+    "gram-inversion",
+    title="The partner's table from its Gram matrix",
+    paper=LI,
+    needs="the intermediate values of two or more steps on one batch; answers to made-up records",
+)
 @travels
 @dataclass(frozen=True)
 class GramInversion:
@@ -56,16 +66,70 @@ class GramInversion:
                 f"a partner with {n} columns leaves {(n - 1) * (n - 2) // 2} values open "
                 "(Theorem 2): gram-inversion without known values takes at most 2 columns"
             )
-        if len(view.batches) > 1:
+        if sum(len(rows) for rows in view.batches) > len(view.own):
             raise AttackError(
-                f"gram-inversion needs consecutive steps on the same batch, got {len(view.batches)} "
-                "batches in turn: train with batch_size None"
+                "gram-inversion needs the same batches in every epoch, got shuffled ones"
             )
         z = recover_intermediate(view)
-        d = z + view.own @ view.weights.T - view.labels[:, None]
-        factor = self.factor(z, d, view)
-        final = self.final_output(factor, z, d, view)
+        if len(view.batches) > 1:
+            factor, final = self.chained(z, view)
+        else:
+            d = z + view.own @ view.weights.T - view.labels[:, None]
+            factor = self.factor(z, d, view)
+            final = self.final_output(factor, z, d, view)
         return self.choose(candidates(factor, final, view), view)
+
+    def chained(self, z: Floats, view: EncryptedLinearView) -> tuple[Floats, Floats]:
+        """Return F and X_A W where batches take turns, which the paper leaves out.
+
+        The outputs of batch b give X_b = F_b A_b with an orthonormal F_b and an unknown small
+        A_b, and the weights at its steps as W = P_b G with P_b = A_b^-1. Every step
+            P_b' G' - (1 - eta alpha) P_b G + eta Q_b F_b^T d = 0,  Q_b = A_b^T,
+        is linear in all P and Q. The solutions are S P_b and S Q_b with one S for all batches,
+        and Q_b P_b^T = I gives S but for an orthogonal matrix: what one batch leaves open too.
+        """
+        n, eta, rho = view.unknown, view.learning_rate, 1.0 - view.learning_rate * view.alpha
+        count, epochs = len(view.batches), z.shape[1]
+        bases, coordinates, pulls = [], [], []
+        for place, rows in enumerate(view.batches):
+            basis, spread, _ = np.linalg.svd(z[rows], full_matrices=False)
+            if len(spread) < n or not spread[n - 1] > self.resolution * spread[0]:
+                raise AttackError(
+                    f"the partner's outputs of {epochs} epochs do not span its {n} columns in "
+                    f"batch {place + 1}: train for more epochs or with another learning rate"
+                )
+            steps = slice(place, epochs * count, count)
+            d = z[rows] + view.own[rows] @ view.weights[steps].T - view.labels[rows, None]
+            bases.append(basis[:, :n])
+            coordinates.append(basis[:, :n].T @ z[rows])
+            pulls.append(eta * basis[:, :n].T @ d)
+        system = np.zeros((count * epochs - 1, 2 * n * count))
+        for step in range(count * epochs - 1):
+            (epoch, b), (after, c) = divmod(step, count), divmod(step + 1, count)
+            system[step, c * n : (c + 1) * n] += coordinates[c][:, after]
+            system[step, b * n : (b + 1) * n] -= rho * coordinates[b][:, epoch]
+            system[step, (count + b) * n : (count + b + 1) * n] = pulls[b][:, epoch]
+        scale = np.linalg.norm(system, axis=0)
+        _, values, vectors = np.linalg.svd(system / scale)
+        if len(values) < 2 * n * count or not values[-n] < OPEN * values[-n - 1]:
+            raise AttackError(
+                f"the steps of {epochs} epochs on {count} batches do not determine the partner's "
+                "Gram matrix: train for more epochs"
+            )
+        found = (vectors[-n:] / scale).reshape(n, 2 * count, n).transpose(1, 0, 2)
+        p, q = found[:count], found[count:]
+        products = q @ p.transpose(0, 2, 1)
+        square = products.mean(axis=0)
+        sizes, turned = np.linalg.eigh((square + square.T) / 2)
+        if sizes[0] <= 0.0:
+            raise AttackError("the steps contradict each other: no partner's table fits them")
+        root = (turned / np.sqrt(sizes)) @ turned.T  # S but for an orthogonal matrix
+        factor = np.empty((len(view.own), n))
+        for b, rows in enumerate(view.batches):
+            factor[rows] = bases[b] @ (root @ q[b]).T
+        # The weights after the last step, in the same coordinates.
+        last = root @ (rho * p[-1] @ coordinates[-1][:, -1] - q[-1] @ pulls[-1][:, -1])
+        return factor, np.asarray(factor @ last, dtype=np.float64)
 
     def factor(self, z: Floats, d: Floats, view: EncryptedLinearView) -> Floats:
         """Return F with F F^T = X_A X_A^T, from the outputs and residuals of all steps."""
@@ -110,7 +174,7 @@ class GramInversion:
         """
         if view.ranges is None:
             return ValueGuess(sealed(tables[0]), tuple(sealed(t) for t in tables[1:]))
-        low, high = view.ranges
+        low, high = view.ranges.low, view.ranges.high
         width = np.where(high > low, high - low, 1.0)
         places = [(table - low) / width for table in tables]
         outside = [float(np.maximum(np.maximum(-p, p - 1.0), 0.0).max()) for p in places]
@@ -144,7 +208,7 @@ def symmetric_solution(left: Floats, right: Floats) -> Floats:
 def final_weights(view: EncryptedLinearView) -> Floats:
     """Solve the answered queries for the partner's final weights (L 4.1)."""
     assert view.queries is not None
-    records, answers = view.queries
+    records, answers = view.queries.records, view.queries.answers
     rank = int(np.linalg.matrix_rank(records))
     if rank < view.unknown:
         raise AttackError(

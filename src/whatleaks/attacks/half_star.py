@@ -8,10 +8,13 @@ import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.equations import Equations, equations
+from whatleaks.attacks.possible_values import snapped
+from whatleaks.catalog import attack
+from whatleaks.citations import VARASTEH
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.prediction import WhiteBoxPredictionView
+from whatleaks.threat.views.prediction import WhiteBoxLinearView
 
 
 def nearest_to_half(system: Equations) -> Floats:
@@ -22,20 +25,39 @@ def nearest_to_half(system: Equations) -> Floats:
     return values
 
 
+@attack(
+    "half-star",
+    title="half*: the solution nearest to one half",
+    paper=VARASTEH,
+    needs="exact scores, the whole linear model and the columns' ranges",
+)
+@attack(
+    "half-star-snapped",
+    title="half*, moved to values that the columns can take",
+    paper=f"whatleaks, after {VARASTEH}",
+    needs="exact scores, the whole linear model and what values the columns can take",
+    settings={"snap": True},
+)
 @travels
 @dataclass(frozen=True)
 class HalfStar:
-    """``clip`` moves values outside [0, 1] to its border: A section IV-C, the first strategy."""
+    """``clip`` moves values outside [0, 1] to its border: A section IV-C, the first strategy.
+
+    ``snap``: not in the paper; moves values to the nearest ones that the schema allows.
+    """
 
     clip: bool = True
+    snap: bool = False
 
     @property
     def name(self) -> str:
         """half*, clipped as in the paper or raw as in its closed forms."""
-        return "half-star" if self.clip else "half-star-raw"
+        name = "half-star" if self.clip else "half-star-raw"
+        return f"{name}-snapped" if self.snap else name
 
-    def infer(self, view: WhiteBoxPredictionView, rng: np.random.Generator) -> ValueGuess:
+    def infer(self, view: WhiteBoxLinearView, rng: np.random.Generator) -> ValueGuess:
         """Solve for every record at once."""
         del rng
         values = nearest_to_half(equations(view.own, log_ratios(view.scores), view.model))
-        return ValueGuess(sealed(np.clip(values, 0.0, 1.0) if self.clip else values))
+        values = np.clip(values, 0.0, 1.0) if self.clip else values
+        return ValueGuess(sealed(snapped(values, view) if self.snap else values))

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
+from whatleaks.catalog import attack
+from whatleaks.citations import LI
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
 from whatleaks.models.residuals import independent_records, partner_outputs
-from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.guess import OutputGuess
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 
 
@@ -39,6 +41,12 @@ def recover_intermediate(view: EncryptedLinearView) -> Floats:
     )
 
 
+@attack(
+    "intermediate-recovery",
+    title="The partner's intermediate values from own gradients",
+    paper=LI,
+    needs="its own decrypted gradients; as many own columns (fakes allowed) as records in a batch",
+)
 @travels
 @dataclass(frozen=True)
 class IntermediateRecovery:
@@ -46,7 +54,7 @@ class IntermediateRecovery:
 
     name: str = "intermediate-recovery"
 
-    def infer(self, view: EncryptedLinearView, rng: np.random.Generator) -> ValueGuess:
+    def infer(self, view: EncryptedLinearView, rng: np.random.Generator) -> OutputGuess:
         """Solve every step; the guess has one column per epoch."""
         del rng
-        return ValueGuess(sealed(recover_intermediate(view)))
+        return OutputGuess(sealed(recover_intermediate(view)))

@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_ints
+from whatleaks.attacks.possible_values import middle
+from whatleaks.catalog import attack, baseline
+from whatleaks.citations import LUO
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
 from whatleaks.models.tree import Tree
@@ -127,6 +130,18 @@ def refuse_records_without_path(candidates: Bools, released: Ints) -> None:
         )
 
 
+@attack(
+    "path-restriction",
+    title="Path restriction: which way a record goes at your tests",
+    paper=LUO,
+    needs="the released class and the whole tree",
+)
+@baseline(
+    "path-restriction-own-columns",
+    title="Paths that the own columns leave, without the released class",
+    needs="the whole tree",
+    settings={"use_release": False},
+)
 @travels
 @dataclass(frozen=True)
 class PathRestriction:
@@ -164,15 +179,21 @@ class PathRestriction:
         return candidates
 
 
+@attack(
+    "path-restriction-values",
+    title="Path restriction, middles of the remaining intervals",
+    paper=f"whatleaks, after {LUO}",
+    needs="the released class, the whole tree and the columns' ranges",
+)
 @travels
 @dataclass(frozen=True)
 class PathRestrictionValues:
     """Turn the candidate paths into values: not in the paper, which stops at branches.
 
     Every candidate is equally likely to the adversary, so a value's guess is the average
-    over the candidates of the middle of the value's interval on that path. With one
-    candidate it is the middle of its interval; a column that no candidate tests gets the
-    middle of its public range, one half. No draw is involved.
+    over the candidates of the mean of the values that the column can take in its interval on
+    that path (its middle, where the schema leaves it free). A column that no candidate tests
+    gets the middle of its range. No draw is involved.
     """
 
     name: str = "path-restriction-values"
@@ -183,4 +204,12 @@ class PathRestrictionValues:
         candidates = PathRestriction().candidates(view)
         low, high = path_bounds(view.model, view.unknown)
         weight = candidates / candidates.sum(axis=1, keepdims=True)
-        return ValueGuess(sealed(weight @ (0.5 * (low + high))))
+        return ValueGuess(sealed(weight @ _middles(low, high, view)))
+
+
+def _middles(low: Floats, high: Floats, view: WhiteBoxTreeView) -> Floats:
+    """Return the mean of what each column can be on each path: leaves x unknown columns."""
+    if view.schema is None:
+        return 0.5 * (low + high)
+    columns = view.schema.grids.columns
+    return np.stack([middle(grid, low[:, j], high[:, j]) for j, grid in enumerate(columns)], axis=1)

@@ -8,11 +8,14 @@ import numpy as np
 
 from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.attacks.path_restriction import path_bounds
+from whatleaks.catalog import baseline
+from whatleaks.citations import LUO
 from whatleaks.codec import travels
 from whatleaks.threat.guess import BranchGuess
 from whatleaks.threat.views.tree import WhiteBoxTreeView
 
 
+@baseline("random-path", title="A path drawn at random", paper=LUO, needs="the whole tree")
 @travels
 @dataclass(frozen=True)
 class RandomPath:

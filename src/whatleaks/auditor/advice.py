@@ -1,179 +1,299 @@
-"""What would help: sentences that follow from the findings by rule, not by taste."""
+"""How bad it is and what would help: sentences that follow from the findings by rule, not by taste."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from whatleaks.auditor.result import DefenseFinding, Headline, ThreatFinding
+from whatleaks.auditor.combine import sees_nothing
+from whatleaks.auditor.result import (
+    ColumnFinding,
+    Condition,
+    DefenseFinding,
+    DigitsFinding,
+    GuessFinding,
+    Headline,
+    ThreatFinding,
+)
+from whatleaks.catalog import card
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.threat.grants import Auxiliary, ModelGrant, TreesGrant
 
-LEVELS = ((0.1, "low"), (0.5, "medium"), (0.99, "high"))
-ENOUGH = 0.1  # a defense that leaves less than this share of the variation is called effective
+LOW, MEDIUM, COMPLETE = 0.1, 0.5, 0.99
+ENOUGH = LOW  # a defense that leaves less than this in every column is called effective
 REDUCED = 0.5  # if it also takes at least half away: a small leak may be small without it
 COST = 0.02  # and cheap if it costs at most two points of accuracy
+KNOWN = 0.9  # a column of which so much is known without joining is the partner's already
+ALARMS = 0.05  # how many audits may raise an alarm where nothing is told
+UNKNOWN = "unknown"  # the level where no attack ran
+
+Found = tuple[ThreatFinding, GuessFinding, ColumnFinding]
 
 
-def level(leakage: float) -> str:
-    """Put a leakage into words: low below 0.1, medium below 0.5, high below 0.99, else complete."""
-    for border, word in LEVELS:
-        if leakage < border:
-            return word
-    return "complete"
+def level(found: ColumnFinding) -> str:
+    """Put what joining adds into words: low below 0.1, medium below 0.5, high, or complete.
+
+    Complete: all that the partner did not know before, and the values themselves.
+    """
+    adds = found.adds.value
+    if adds < LOW:
+        return "low"
+    exact = found.recovered.value >= COMPLETE
+    if found.people is not None:
+        exact = exact or found.people.named.value >= COMPLETE
+    if exact and adds >= COMPLETE * (1.0 - max(found.control.value, found.alone)):
+        return "complete"
+    return "medium" if adds < MEDIUM else "high"
 
 
 def headline(threats: Sequence[ThreatFinding]) -> Headline:
-    """Find the worst column under the worst attack and say it in one sentence."""
-    worst = max(
-        ((t, g, c) for t in threats for g in t.of("attack") for c in g.columns),
-        key=lambda found: found[2].leakage.value,
-        default=None,
+    """Find the column in which joining adds most, and say it: once for all, once per condition."""
+    tried = list(attacked(threats))
+    conditions = tuple(
+        _condition(name, threats, len(tried)) for name in ("model", "kept", "records")
     )
-    if worst is None:
-        threat, limit, column = max(
-            ((t, g, c) for t in threats for g in t.of("limit") for c in g.columns),
-            key=lambda found: found[2].leakage.value,
-        )
-        sentence = (
-            "No attack could be run under the chosen threats, which says nothing about safety: "
-            f"somebody who had the truth of other people to learn from could follow "
-            f"{column.leakage.value:.0%} of the differences between people in “{column.column}”."
-        )
+    already = already_known(threats)
+    if not tried:
+        nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")
         return Headline(
-            sentence,
-            level(column.leakage.value),
-            column.leakage,
-            threat.name,
-            limit.name,
-            column.column,
-        )
-    threat, attack, column = worst
-    share, word = column.leakage.value, level(column.leakage.value)
-    if word == "complete" and column.recovered.value < 0.99:
-        word = "high"  # the order of people is known exactly, their values are not
+            "No attack could be run under the chosen threats, which says nothing about safety.",
+            UNKNOWN, nothing, nothing, "", "", "", False, conditions, already,
+        )  # fmt: skip
     attacks = sum(len(t.of("attack")) for t in threats)
-    beyond = share > by_chance(threats)
+    worst, beyond = _worst(tried, len(tried))
+    threat, attack, column = worst
+    word = level(column) if beyond else "low"
     if not beyond:
-        word = "low"
         text = (
-            f"None of the {attacks} attacks tried does better than guessing: the largest leakage, "
-            f"{share:.0%} in “{column.column}”, is reached by random guesses on some column too."
-        )
-    elif word == "complete":
-        text = (
-            f"Your partner can read column “{column.column}” off what it is sent: the attack "
-            f"“{attack.title}” recovers every value."
+            f"Joining adds nothing that could be told from luck: none of the {attacks} attacks tried "
+            "learns more from what it is sent than from the messages of other people."
         )
     elif word == "low":
         text = (
-            f"None of the {attacks} attacks tried tells people apart well: the best of them follows "
-            f"{share:.0%} of the differences in its easiest column, “{column.column}”."
+            f"Joining adds little: the best of the {attacks} attacks tried follows "
+            f"{share(column.adds)} more of the differences between people in “{column.column}” than "
+            "without what it is sent."
         )
+    elif word == "complete":
+        text = f"Joining lets your partner read {_exact_columns(tried)} exactly."
     else:
         text = (
-            f"Your partner can follow {share:.0%} of the differences between people in column "
-            f"“{column.column}”, with the attack “{attack.title}”."
+            f"Joining adds {share(column.adds)}: your partner can then follow "
+            f"{share(column.leakage)} of the differences between people in “{column.column}”, "
+            f"and {column.known:.0%} without joining."
         )
-    return Headline(text, word, column.leakage, threat.name, attack.name, column.column, beyond)
+    return Headline(
+        text, word, column.leakage, column.adds, threat.name, attack.name, column.column, beyond,
+        conditions, already,
+    )  # fmt: skip
 
 
-def by_chance(threats: Sequence[ThreatFinding]) -> float:
-    """Return the largest leakage of a guess that uses nothing, over all columns: what luck gives."""
-    return max(
-        (
-            column.leakage.value
-            for threat in threats
-            for guess in threat.of("baseline")
-            if guess.name in ("uniform", "gaussian")
-            for column in guess.columns
-        ),
-        default=0.0,
+def attacked(threats: Sequence[ThreatFinding]) -> Iterator[Found]:
+    """Go through every column under every attack."""
+    for threat in threats:
+        for guess in threat.of("attack"):
+            for column in guess.columns:
+                yield threat, guess, column
+
+
+def _worst(tried: Sequence[Found], comparisons: int) -> tuple[Found, bool]:
+    """Return the column in which most is added beyond luck, and whether there is one.
+
+    The largest of many numbers is large by luck: the chance is held against ``ALARMS`` over all
+    comparisons that were made (Bonferroni).
+    """
+    sure = [found for found in tried if found[2].chance * comparisons <= ALARMS]
+    best = max(sure or tried, key=lambda found: (found[2].adds.value, found[2].leakage.value))
+    return best, bool(sure)
+
+
+def _exact_columns(tried: Sequence[Found]) -> str:
+    every = dict.fromkeys(column.column for _, _, column in tried)
+    read = dict.fromkeys(c.column for _, _, c in tried if level(c) == "complete")
+    if len(read) == 1:
+        return f"column “{next(iter(read))}”"
+    return (
+        "all of your columns"
+        if len(read) == len(every)
+        else (f"{len(read)} of your {len(every)} columns")
     )
+
+
+def share(measured: Measurement) -> str:
+    """Show a share as a whole percentage."""
+    return f"{max(measured.value, 0.0):.0%}"
+
+
+def already_known(threats: Sequence[ThreatFinding]) -> tuple[str, ...]:
+    """Return the columns that the partner has without joining: little is left to add."""
+    found: dict[str, bool] = {}
+    for _, _, column in attacked(threats):
+        known = max(column.alone, column.control.value) >= KNOWN and column.adds.value < LOW
+        found[column.column] = found.get(column.column, True) and known
+    return tuple(column for column, known in found.items() if known)
+
+
+def _holds(threat: ThreatFinding, *kinds: type) -> bool:
+    grants = card("threat", threat.name).part.grants
+    return any(issubclass(kind, kinds) for kind in grants)
+
+
+def model_granted(threat: ThreatFinding) -> bool:
+    """Say whether a threat is given the passive party's part of the model."""
+    return _holds(threat, ModelGrant, TreesGrant)
+
+
+def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) -> Condition:
+    """Say what joining adds if the model is handed over, if not, if records are shared."""
+    records = [t for t in threats if _holds(t, Auxiliary)]
+    chosen = {
+        "model": [t for t in threats if model_granted(t) and t not in records],
+        "kept": [t for t in threats if not model_granted(t) and t not in records],
+        "records": records,
+    }[name]
+    count = max((t.granted for t in records), default=0)
+    start = {
+        "model": "If you hand over your part of the model",
+        "kept": "If you keep it",
+        "records": f"If your partner holds {count or 'some'} records of people you share",
+    }[name]
+    tried = list(attacked(chosen))
+    if not tried:
+        why = (
+            "no attack known here works with what is sent alone, which proves nothing"
+            if chosen
+            else "not tried"
+        )
+        return Condition(name, f"{start}: {why}.", "")
+    (threat, attack, column), beyond = _worst(tried, comparisons)
+    word = level(column) if beyond else "low"
+    said = (
+        f"{word}, joining adds {share(column.adds)} in “{column.column}”"
+        if beyond
+        else "low, joining adds nothing that could be told from luck"
+    )
+    return Condition(
+        name, f"{start}: {said}.", word, column.adds, threat.name, attack.name, column.column
+    )
+
+
+def effective(defense: DefenseFinding) -> bool:
+    """Say whether a defense stops the leak of the headline's column and leaves no other one open."""
+    pair = defense.column
+    if pair is None or pair.before.value < ENOUGH:
+        return False
+    return (
+        pair.after.value < ENOUGH
+        and pair.after.value <= REDUCED * pair.before.value
+        and defense.worst.after.value < ENOUGH
+    )
+
+
+def cost(defense: DefenseFinding) -> float:
+    """Return the accuracy that a defense takes."""
+    return defense.accuracy_before.value - defense.accuracy.value
 
 
 def advice(
     head: Headline,
     threats: Sequence[ThreatFinding],
     defenses: Sequence[DefenseFinding],
-    classes: int,
-    unknown: int,
+    digits: DigitsFinding | None = None,
 ) -> tuple[str, ...]:
     """Say what the numbers suggest, most useful first."""
-    lines = []
-    names = {t.name for t in threats}
-    if "white-box" in names and unknown <= classes - 1:
+    lines = [] if digits is None else list(_about_digits(digits))
+    lines += _about_defenses(head, threats, defenses)
+    if head.already:
+        told = ", ".join(f"“{column}”" for column in head.already[:6])
+        more = f" and {len(head.already) - 6} more" if len(head.already) > 6 else ""
+        plural = "these columns" if len(head.already) > 1 else "this column"
         lines.append(
-            f"You contribute {unknown} encoded column{'s' if unknown > 1 else ''} to a model with "
-            f"{classes} classes. A linear model's exact scores then give every value away. "
-            "Contribute more columns than classes, or keep your part of the model to yourself."
+            f"Your partner already has {plural}: {told}{more}. Its own columns tell them without "
+            "joining, so no defense of the federation protects them."
         )
-    # Only what was tried against the threat of the headline can help against it.
-    tried = [d for d in defenses if d.threat == head.threat]
-    relevant = [d for d in tried if d.leakage_before.value >= ENOUGH]
-    effective = [
-        d
-        for d in relevant
-        if d.leakage.value < ENOUGH and d.leakage.value <= REDUCED * d.leakage_before.value
-    ]
-    cheap = [d for d in effective if d.accuracy_before.value - d.accuracy.value <= COST]
-    if not any(t.of("attack") for t in threats):
-        lines.append("No attack ran, so no defense was tried. Choose another threat or model.")
-    elif head.level == "low":
-        lines.append("No attack tried here calls for a defense. A stronger one may: see the limit.")
-    elif cheap:
-        best = min(cheap, key=lambda d: (d.limit.value, d.leakage.value))
-        lines.append(
-            f"“{best.title}” brings the strongest attack tried down to {best.leakage.value:.0%} at "
-            f"{max(best.accuracy_before.value - best.accuracy.value, 0.0):.1%} of accuracy."
-        )
-        if best.limit.value >= ENOUGH:
-            alone = next((g for t in threats for g in t.of("alone") if t.name == best.threat), None)
-            # With a gate or a filter in place the limit is that of what stays, the other is not.
-            without = (
-                f" ({alone.leakage.value:.0%} without any federation, from its own columns)"
-                if alone is not None and best.acts_on not in ("gate", "data")
-                else ""
-            )
-            lines.append(
-                "It does not remove the information: a partner who knows the truth of other people "
-                f"could still follow {best.limit.value:.0%} with it in place{without}."
-            )
-    elif effective:
-        best = max(effective, key=lambda d: d.accuracy.value)
-        lines.append(
-            f"“{best.title}” stops the attacks tried, but the joint model loses "
-            f"{best.accuracy_before.value - best.accuracy.value:.1%} of accuracy."
-        )
-    elif relevant:
-        lines.append(
-            f"None of the defenses tried takes half of the leak away and leaves less than {ENOUGH:.0%} "
-            "of the differences."
-        )
-    elif tried:
-        lines.append(
-            f"Over all columns the attacks follow less than {ENOUGH:.0%} even without a defense, so the "
-            f"defenses tried cannot show what they do for “{head.column}”."
-        )
-    else:
-        lines.append(f"No defense was tried against the threat {head.threat}.")
     for threat in threats:
-        rival = next((g for g in threat.of("baseline") if g.name == "auxiliary-regression"), None)
-        best_attack = max(threat.of("attack"), key=lambda g: g.leakage.value, default=None)
-        if rival and best_attack and rival.leakage.value >= best_attack.leakage.low:
+        given = [g for g in threat.of("baseline") if not sees_nothing(g.name)]
+        rival = max(given, key=lambda g: g.leakage.value, default=None)
+        best = max(threat.of("attack"), key=lambda g: g.adds.value, default=None)
+        if rival and best and best.adds.value < LOW <= rival.leakage.value:
             lines.append(
-                f"Under {threat.name} the records that the attacker is given beforehand say as much "
-                f"as the attack does: a regression on them follows {rival.leakage.value:.0%} without "
-                "any federation. What matters is who holds such records."
+                f"Under {threat.name} what the attacker is given beforehand says as much as the "
+                f"attack does: “{rival.title}” follows {rival.leakage.value:.0%} without any "
+                "federation. What matters is who holds it."
             )
-    agnostic = next((t for t in threats if t.name == "agnostic"), None)
-    if agnostic is not None:
-        best_blind = max(agnostic.of("attack"), key=lambda g: g.leakage.value, default=None)
-        if best_blind is not None and best_blind.leakage.value >= ENOUGH:
-            lines.append(
-                f"Protecting scores is not enough: without any score of its target the agnostic "
-                f"attack still follows {best_blind.leakage.value:.0%}. It needs your part of the "
-                "model: do not hand that out."
-            )
-    if {"white-box", "white-box-tree"} & names:
+    if head.level not in ("low", UNKNOWN) and any(
+        threat.name == head.threat and model_granted(threat) for threat in threats
+    ):
         lines.append(
-            "Most attacks here need your part of the trained model. Ask whether the partner needs it."
+            "The attack needs your part of the trained model. Ask whether the partner needs it."
         )
     return tuple(lines)
+
+
+def _about_defenses(
+    head: Headline, threats: Sequence[ThreatFinding], defenses: Sequence[DefenseFinding]
+) -> list[str]:
+    """Recommend the cheapest defense that stops the headline's leak, or say why there is none."""
+    if head.level == UNKNOWN:
+        return ["No attack ran, so no defense was tried. Choose another threat or model."]
+    if head.level == "low":
+        return ["No attack tried here calls for a defense. A stronger one may: see the limit."]
+    # Only what was tried against the threat of the headline can help against it.
+    tried = [d for d in defenses if d.threat == head.threat]
+    good = [d for d in tried if effective(d)]
+    if good:
+        cheap = [d for d in good if cost(d) <= COST]
+        best = min(cheap, key=lambda d: d.worst.after.value) if cheap else min(good, key=cost)
+        pair = best.column
+        assert pair is not None
+        price = (
+            f"at {max(cost(best), 0.0):.1%} of accuracy"
+            if cost(best) <= COST
+            else f"but the joint model loses {cost(best):.1%} of accuracy"
+        )
+        lines = [
+            f"“{best.title}” brings what joining adds in “{pair.column}” from {share(pair.before)} "
+            f"down to {share(pair.after)}, and leaves {share(best.worst.after)} in the worst column, "
+            f"{price}."
+        ]
+        if best.limit.value >= ENOUGH:
+            lines.append(
+                "It does not remove the information: with it in place the best guess tried, by "
+                "whoever knows the truth of other people, still follows "
+                f"{best.limit.value:.0%} over all columns, what is known without joining included."
+            )
+        return lines
+    gone = [d for d in tried if d.column is None and d.worst.after.value < ENOUGH]
+    if gone:
+        best = min(gone, key=lambda d: d.worst.after.value)
+        return [
+            f"“{best.title}” leaves “{head.column}” out altogether, and at most "
+            f"{share(best.worst.after)} is added in the columns that stay."
+        ]
+    if tried:
+        closest = min(tried, key=lambda d: d.worst.after.value)
+        return [
+            f"None of the defenses tried brings what joining adds below {ENOUGH:.0%} in every column "
+            f"and takes half of it away. The closest, “{closest.title}”, leaves "
+            f"{share(closest.worst.after)} in “{closest.worst.column}”."
+        ]
+    return [f"No defense was tried against the threat {head.threat}."]
+
+
+def _about_digits(found: DigitsFinding) -> Iterator[str]:
+    """Say from how many digits on one score names whole records."""
+    if found.enough is None:
+        return
+    count = len(found.columns)
+    which = f"these {count} columns" if count > 1 else "this column"
+    names = ", ".join(f"“{name}”" for name in found.columns[:6]) + (", …" if count > 6 else "")
+    at = found.digits.index(found.enough)
+    fewer = (
+        f" With {found.digits[at - 1]} it still is {found.exact[at - 1].value:.0%} of the people."
+        if at
+        else ""
+    )
+    yield (
+        f"With your part of the model your partner can read {which} exactly from one score with "
+        f"{found.enough} or more digits: {names}. One record of them holds {found.hidden:.0f} bits, "
+        f"one such score carries {found.released[at]:.0f}.{fewer}"
+    )

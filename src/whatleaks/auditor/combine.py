@@ -1,60 +1,101 @@
-"""From units to findings: pool the records of all seeds, put intervals on every number."""
+"""From trials to findings: pool the records of all seeds, put intervals on every number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from whatleaks.arrays import Floats
-from whatleaks.attacks.registry import ATTACKS
-from whatleaks.auditor.evaluator import Scored
-from whatleaks.auditor.result import (
-    ColumnFinding,
-    GuessFinding,
-    ThreatFinding,
-)
-from whatleaks.auditor.units import UnitResult
-from whatleaks.metrics.association import followed
+from whatleaks.auditor.notes import notes_of
+from whatleaks.auditor.people import count_people
+from whatleaks.auditor.plan import looks_at
+from whatleaks.auditor.result import ColumnFinding, GuessFinding, ThreatFinding
+from whatleaks.catalog import card, guesser
+from whatleaks.defenses.protocol import ReleaseDefense
+from whatleaks.errors import UsageError
+from whatleaks.metrics.association import followed, gained
 from whatleaks.metrics.intervals import (
     clipped,
     leakage_over_records,
     mean_over_records,
     mean_over_seeds,
-    wilson,
 )
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
-from whatleaks.threat.registry import threat_model
+from whatleaks.threat.grants import sentences
+from whatleaks.threat.model import ThreatModel
+from whatleaks.trial.control import SUFFIX
+from whatleaks.trial.isolation import weakest
+from whatleaks.trial.limit import WIDE
+from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.scorers.values import Scored
+from whatleaks.trial.trial import PerRecord
 
 ERROR_UNIT = "mean squared error"
+LEARNER = "learner"
 TITLES = {
-    "uniform": ("A random number between 0 and 1", "Luo et al. 2021"),
-    "gaussian": ("A random number around one half", "Luo et al. 2021"),
-    "half": ("Always one half", "Varasteh"),
-    "auxiliary-mean": ("The average of the auxiliary records", ""),
-    "auxiliary-regression": ("A regression on the auxiliary records, without any message", ""),
-    "limit": ("The limit: a regressor that has learnt from other people's truth", ""),
-    "alone": ("The same regressor without the federation: the partner's own columns only", ""),
-} | {card.name: (card.title, card.paper) for card in ATTACKS}
+    "limit": "The limit: the best of all that was tried",
+    LEARNER: "A regressor that has learnt from other people's truth",
+    "alone": "The same regressor without the federation: the partner's own columns only",
+}
+# One guess by seed: its scores and the targets' spread.
+Parts = Mapping[int, tuple[Scored, Floats]]
 
 
-def recovered(squared: Floats, deviations: Floats, rng: np.random.Generator) -> Measurement:
+@dataclass(frozen=True)
+class Entry:
+    """A finished trial of an audit."""
+
+    scenario: Scenario
+    outcome: Outcome
+    records: PerRecord
+
+    @property
+    def plain(self) -> bool:
+        """Whether neither a defense nor a detector was in place."""
+        return not self.scenario.defense and not self.scenario.detector
+
+    @property
+    def guessed(self) -> bool:
+        """Whether anybody guessed values: honest trainings have none."""
+        return bool(self.records.scored)
+
+
+def named(name: str) -> tuple[str, str]:
+    """Return the title and the paper of an attack, a baseline or a limit."""
+    if name in TITLES:
+        return TITLES[name], ""
+    try:
+        found = guesser(name)
+    except UsageError:
+        return name, ""
+    return found.title, found.paper
+
+
+def sees_nothing(name: str) -> bool:
+    """Say whether a baseline looks at nothing: what it follows is luck."""
+    return bool(getattr(guesser(name).view, "blind", False))
+
+
+def recovered(squared: Floats, deviations: Floats, rng: np.random.Generator | None) -> Measurement:
     """Return 1 - error / variance within [0, 1]; a column that does not vary has nothing to recover."""
     if float(deviations.sum()) <= 0.0:
         return Measurement(0.0, 0.0, 0.0, len(squared), "recovered", "records")
     return clipped(leakage_over_records(squared, deviations, rng), 0.0, 1.0)
 
 
-def widened(pooled: Measurement, per_seed: Sequence[float]) -> Measurement:
+def widened(pooled: Measurement, per_seed: Sequence[float], lowest: float = 0.0) -> Measurement:
     """Widen an interval over pooled records so that it also covers the t interval over seeds.
 
     Seeds share records and train different models, so records alone would say too much.
     """
     if len(per_seed) < 2:
         return pooled
-    seeds = clipped(mean_over_seeds(per_seed, pooled.unit), 0.0, 1.0)
+    seeds = clipped(mean_over_seeds(per_seed, pooled.unit), lowest, 1.0)
     return Measurement(
         pooled.value,
         min(pooled.low, seeds.low),
@@ -74,81 +115,294 @@ def mean_of(parts: Sequence[Measurement]) -> Measurement:
     return Measurement(value, low, high, first.n, first.unit, first.over)
 
 
-def combine_guess(
-    parts: Sequence[tuple[Scored, Floats]], columns: Sequence[str], streams: Streams
-) -> GuessFinding:
-    """Pool one guess over seeds. ``parts`` holds its scores and the targets' spread per seed."""
-    first = parts[0][0]
-    squared, together, moved = (
-        np.concatenate([getattr(scored, name) for scored, _ in parts])
-        for name in ("squared", "together", "moved")
-    )
-    deviations = np.concatenate([spread for _, spread in parts])
-    rng = streams.rng(f"interval/{first.name}")
-    title, paper = TITLES.get(first.name, (first.name, ""))
-    per_seed = [float(scored.squared.mean()) for scored, _ in parts]
-    by_column = tuple(
-        ColumnFinding(
-            column,
-            clipped(mean_over_records(squared[:, j], ERROR_UNIT, rng), 0.0, np.inf),
-            widened(
-                followed(together[:, j], moved[:, j], deviations[:, j]),
-                [
-                    followed(s.together[:, j], s.moved[:, j], spread[:, j]).value
-                    for s, spread in parts
-                ],
-            ),
-            recovered(squared[:, j], deviations[:, j], rng),
+class Pool:
+    """One guess over all seeds: what ``Scored`` holds of each, one below the other."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = list(parts.values())
+        self.squared, self.together, self.moved, self.named = (
+            np.concatenate([getattr(scored, name) for scored, _ in self.parts])
+            for name in ("squared", "together", "moved", "named")
         )
+        self.spread = np.concatenate([spread for _, spread in self.parts])
+
+    def leakage(self, j: int) -> Measurement:
+        """Return how far a column's differences are followed, over records and seeds."""
+        return widened(
+            followed(self.together[:, j], self.moved[:, j], self.spread[:, j]),
+            [followed(s.together[:, j], s.moved[:, j], d[:, j]).value for s, d in self.parts],
+        )
+
+    def lead(self, rival: Pool | None, j: int) -> tuple[Measurement, float]:
+        """Return how much more is followed than by a rival on the same records, and the chance."""
+        if rival is None:
+            nothing = np.zeros(len(self.spread))
+            _, chance = gained((self.together[:, j], self.moved[:, j]), (nothing, nothing),
+                               self.spread[:, j])  # fmt: skip
+            return self.leakage(j), chance
+        found, chance = gained(
+            (self.together[:, j], self.moved[:, j]),
+            (rival.together[:, j], rival.moved[:, j]),
+            self.spread[:, j],
+        )
+        seeds = [
+            followed(a.together[:, j], a.moved[:, j], d[:, j]).value
+            - followed(b.together[:, j], b.moved[:, j], d[:, j]).value
+            for (a, d), (b, _) in zip(self.parts, rival.parts, strict=True)
+        ]
+        return widened(found, seeds, -1.0), chance
+
+
+def combine_guess(
+    parts: Parts,
+    columns: Sequence[str],
+    streams: Streams,
+    rivals: Sequence[Parts] = (),
+    alone: Mapping[str, float] | None = None,
+    spans: Sequence[Sequence[float]] = (),
+) -> GuessFinding:
+    """Pool one guess over seeds and hold it against the strongest of its rivals, by column.
+
+    ``rivals`` know what can be known without joining: the control, and baselines that see the
+    own columns and the granted records. ``alone``: what the own columns tell of a column.
+    """
+    pool = Pool(parts)
+    first = pool.parts[0][0]
+    held = [
+        Pool({seed: rival[seed] for seed in parts})
+        for rival in rivals
+        if parts.keys() <= rival.keys()
+    ]
+    rng = streams.rng(f"interval/{first.name}")
+    drawn = rng if len(columns) <= WIDE else None  # two thousand resamplings a guess cost minutes
+    title, paper = named(first.name)
+    found = tuple(
+        _column(pool, held, j, column, (alone or {}).get(column, 0.0), drawn)
         for j, column in enumerate(columns)
     )
+    control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
+    by_column, people = count_people(pool, control, spans)
+    found = tuple(replace(c, people=p) for c, p in zip(found, by_column, strict=True))
+    per_seed = [float(scored.squared.mean()) for scored, _ in pool.parts]
     return GuessFinding(
         name=first.name,
         title=title,
         role=first.role,
         paper=paper,
-        error=clipped(mean_over_records(squared.mean(axis=1), ERROR_UNIT, rng), 0.0, np.inf),
-        leakage=mean_of([found.leakage for found in by_column]),
-        recovered=mean_of([found.recovered for found in by_column]),
-        columns=by_column,
+        error=clipped(mean_over_records(pool.squared.mean(axis=1), ERROR_UNIT, rng), 0.0, np.inf),
+        leakage=mean_of([column.leakage for column in found]),
+        adds=mean_of([column.adds for column in found]),
+        recovered=mean_of([column.recovered for column in found]),
+        columns=found,
         over_seeds=mean_over_seeds(per_seed, ERROR_UNIT) if len(per_seed) > 1 else None,
-        alternatives=max(scored.alternatives for scored, _ in parts),
-        isolated=all(scored.isolated for scored, _ in parts),
-        seconds=float(sum(scored.seconds for scored, _ in parts)),
+        alternatives=max(scored.alternatives for scored, _ in pool.parts),
+        isolated=weakest([scored.isolated for scored, _ in pool.parts]),
+        seconds=float(sum(scored.seconds for scored, _ in pool.parts)),
         settings=dict(first.settings),
+        people=people,
     )
 
 
-def combine_threats(units: Sequence[UnitResult], streams: Streams) -> tuple[ThreatFinding, ...]:
-    """Pool every threat over the seeds in which it ran."""
-    names = list(dict.fromkeys(t.threat for unit in units for t in unit.threats))
-    findings = []
-    for name in names:
-        runs = [(u, t) for u in units for t in u.threats if t.threat == name]
-        guesses = list(dict.fromkeys(s.name for _, t in runs for s in t.scored))
-        threat = threat_model(name)
+def _column(
+    pool: Pool,
+    rivals: Sequence[Pool],
+    j: int,
+    column: str,
+    alone: float,
+    rng: np.random.Generator | None,
+) -> ColumnFinding:
+    rival = max(rivals, key=lambda r: r.leakage(j).value, default=None)
+    leakage = pool.leakage(j)
+    adds, chance = pool.lead(rival, j)
+    nothing = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
+    return ColumnFinding(
+        column,
+        clipped(mean_over_records(pool.squared[:, j], ERROR_UNIT, rng), 0.0, np.inf),
+        leakage,
+        recovered(pool.squared[:, j], pool.spread[:, j], rng),
+        nothing if rival is None else rival.leakage(j),
+        clipped(adds, -1.0, 1.0 - alone),
+        alone,
+        chance,
+    )
+
+
+def guesses_of(runs: Sequence[Entry]) -> dict[str, dict[int, tuple[Scored, Floats]]]:
+    """Group the scores of all seeds by guess; of a seed with several hijacks each counts once."""
+    groups: dict[str, dict[int, tuple[Scored, Floats]]] = {}
+    for run in runs:
+        for scored in run.records.scored:
+            per_seed = groups.setdefault(scored.name, {})
+            per_seed.setdefault(run.scenario.seed, (scored, run.records.spread))
+    return groups
+
+
+def rivals_of(name: str, groups: Mapping[str, Parts], plain: Mapping[str, Parts]) -> list[Parts]:
+    """Return what an attack is held against: its control, and baselines that see something."""
+    found = [groups[name + SUFFIX]] if name + SUFFIX in groups else []
+    baselines = [p for p in plain.values() if next(iter(p.values()))[0].role == "baseline"]
+    return found + [p for p in baselines if not sees_nothing(next(iter(p.values()))[0].name)]
+
+
+def alone_of(groups: Mapping[str, Parts], columns: Sequence[str]) -> dict[str, float]:
+    """Return what the own columns tell of every column, where that was learnt."""
+    if "alone" not in groups:
+        return {}
+    pool = Pool(groups["alone"])
+    return {column: pool.leakage(j).value for j, column in enumerate(columns)}
+
+
+def combine_threats(
+    entries: Sequence[Entry], model: str, streams: Streams
+) -> tuple[ThreatFinding, ...]:
+    """Pool every threat over the seeds in which it ran.
+
+    An adversary may throw knowledge away. So a threat is also judged by what is tried under
+    defenses that its adversary could apply to its own scores, and by the attacks of weaker
+    threats on the same federation.
+    """
+    findings: list[ThreatFinding] = []
+    for name in dict.fromkeys(entry.scenario.threat for entry in entries):
+        runs = [e for e in entries if e.scenario.threat == name and e.plain and e.guessed]
+        threat: ThreatModel[Any] = card("threat", name).part
+        own = streams.under(name)
         findings.append(
             ThreatFinding(
                 name=name,
-                sentence=repr(threat),
+                sentence=threat.sentence(runs[0].scenario.coalition if runs else ()),
                 conduct=threat.conduct.value,
-                grants=tuple(sorted(grant.value for grant in threat.grants)),
-                federation=runs[0][0].federation,
-                findings=tuple(
-                    combine_guess(
-                        [(s, t.spread) for _, t in runs for s in t.scored if s.name == guess],
-                        runs[0][0].columns,
-                        streams.under(name),
-                    )
-                    for guess in guesses
-                ),
-                notes=tuple(dict.fromkeys(note for _, t in runs for note in t.notes)),
+                malicious=threat.malicious,
+                grants=sentences(threat.grants),
+                federation=looks_at(model, name).stream,
+                findings=_findings(runs, entries, own) if runs else (),
+                notes=notes_of([e for e in entries if e.scenario.threat == name]),
+                granted=max((e.records.granted for e in runs), default=0),
             )
         )
-    return tuple(findings)
+    borrowed = [with_weaker(threat, findings) for threat in findings]
+    return tuple(replace(t, findings=with_limit(t.findings)) for t in borrowed)
 
 
-def accuracy(hits: Sequence[int] | np.ndarray[Any, Any]) -> Measurement:
-    """Return the share of records classed right, with Wilson's interval."""
-    array = np.asarray(hits)
-    return wilson(int(array.sum()), len(array), "accuracy")
+def _findings(
+    runs: Sequence[Entry], entries: Sequence[Entry], streams: Streams
+) -> tuple[GuessFinding, ...]:
+    columns = runs[0].records.columns
+    spans = [run.records.spans for run in runs]
+    plain = guesses_of(runs)
+    alone = alone_of(plain, columns)
+    found = []
+    for name, parts in plain.items():
+        role = next(iter(parts.values()))[0].role
+        rivals = rivals_of(name, plain, plain) if role == "attack" else []
+        made = combine_guess(parts, columns, streams, rivals, alone, spans)
+        if role == "limit":
+            made = replace(made, name=LEARNER, role=LEARNER, title=TITLES[LEARNER])
+        found.append(made)
+    threat = runs[0].scenario.threat
+    tried: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.scenario.threat == threat and entry.guessed and releases(entry.scenario.defense):
+            tried.setdefault(entry.scenario.defense, []).append(entry)
+    coarser = [
+        coarsened(name, defense, guesses, plain, columns, streams, alone, spans)
+        for defense, runs in tried.items()
+        for guesses in (guesses_of(runs),)
+        for name, parts in guesses.items()
+        if next(iter(parts.values()))[0].role == "attack"
+    ]
+    return (*found, *that_add(coarser, found))
+
+
+def releases(defense: str) -> bool:
+    """Say whether a defense changes scores only: then its adversary could do so itself."""
+    return bool(defense) and issubclass(card("defense", defense).part, ReleaseDefense)
+
+
+def coarsened(
+    name: str,
+    defense: str,
+    guesses: Mapping[str, Parts],
+    plain: Mapping[str, Parts],
+    columns: Sequence[str],
+    streams: Streams,
+    alone: Mapping[str, float],
+    spans: Sequence[Sequence[float]],
+) -> GuessFinding:
+    """Return an attack as tried on scores that the adversary made coarser itself."""
+    rivals = rivals_of(name, guesses, plain)
+    made = combine_guess(guesses[name], columns, streams.under(defense), rivals, alone, spans)
+    said = card("defense", defense).title
+    title = f"{made.title}, on scores made coarser by itself ({said[:1].lower()}{said[1:]})"
+    return replace(made, name=f"{name} after {defense}", title=title)
+
+
+def that_add(more: Sequence[GuessFinding], held: Sequence[GuessFinding]) -> list[GuessFinding]:
+    """Return those attacks that add more in some column than all attacks before them."""
+    kept: list[GuessFinding] = []
+    best: dict[str, float] = {}
+    for guess in held:
+        if guess.role == "attack":
+            for found in guess.columns:
+                best[found.column] = max(best.get(found.column, -1.0), found.adds.value)
+    for guess in sorted(more, key=lambda g: -g.adds.value):
+        if any(found.adds.value > best.get(found.column, -1.0) for found in guess.columns):
+            kept.append(guess)
+            for found in guess.columns:
+                best[found.column] = max(best.get(found.column, -1.0), found.adds.value)
+    return kept
+
+
+def with_weaker(threat: ThreatFinding, findings: Sequence[ThreatFinding]) -> ThreatFinding:
+    """Add the attacks of weaker threats that add more than the threat's own."""
+    weaker = [
+        replace(guess, title=f"{guess.title}, as under {other.name}")
+        for other in findings
+        if stronger(threat, other)
+        for guess in other.findings
+        if guess.role == "attack"
+    ]
+    held = {guess.name for guess in threat.findings}
+    new = [guess for guess in weaker if guess.name not in held]
+    return replace(threat, findings=(*threat.findings, *that_add(new, threat.findings)))
+
+
+def stronger(one: ThreatFinding, other: ThreatFinding) -> bool:
+    """Say whether an adversary holds all that another one holds, of the same federation."""
+    if one.name == other.name or one.federation != other.federation:
+        return False
+    a, b = card("threat", one.name).part, card("threat", other.name).part
+    return bool(
+        b.grants <= a.grants
+        and b.reads <= a.reads
+        and set(b.adversary) <= set(a.adversary)
+        and (a.malicious or not b.malicious)
+    )
+
+
+def with_limit(found: Sequence[GuessFinding]) -> tuple[GuessFinding, ...]:
+    """Add the limit: by column the best of all attacks and of the regressor; it says which."""
+    tried = [guess for guess in found if guess.role in ("attack", LEARNER)]
+    learner = next((guess for guess in tried if guess.role == LEARNER), None)
+    if learner is None:
+        return tuple(found)
+    best = [
+        max(
+            (replace(guess.columns[j], by=guess.name) for guess in tried),
+            key=lambda column: column.leakage.value,
+        )
+        for j in range(len(learner.columns))
+    ]
+    limit = replace(
+        learner,
+        name="limit",
+        title=TITLES["limit"],
+        role="limit",
+        error=mean_of([column.error for column in best]),
+        leakage=mean_of([column.leakage for column in best]),
+        adds=mean_of([column.adds for column in best]),
+        recovered=mean_of([column.recovered for column in best]),
+        columns=tuple(best),
+        over_seeds=None,
+        people=None,
+    )
+    return (*found, limit)

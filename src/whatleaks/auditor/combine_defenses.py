@@ -3,37 +3,73 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
-from whatleaks.auditor.combine import accuracy, combine_guess
-from whatleaks.auditor.evaluator import Scored
-from whatleaks.auditor.result import DefenseFinding, GuessFinding
-from whatleaks.auditor.units import DefenseScores, UnitResult
-from whatleaks.defenses.registry import DEFENSES
-from whatleaks.detectors.registry import DETECTORS
+from whatleaks.auditor.combine import (
+    LEARNER,
+    Entry,
+    Parts,
+    alone_of,
+    combine_guess,
+    guesses_of,
+    mean_of,
+    rivals_of,
+    with_limit,
+)
+from whatleaks.auditor.result import (
+    ColumnDefense,
+    DefenseFinding,
+    GuessFinding,
+    Headline,
+    ThreatFinding,
+)
+from whatleaks.auditor.worth import accuracy
+from whatleaks.catalog import Card, card
+from whatleaks.defenses.protocol import ReleaseDefense
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
+from whatleaks.trial.scorers.values import Scored
 
 FEWEST_RELEASED = 20  # records of all seeds: on fewer a leak cannot be measured
 MOST_NAMED = 6  # columns in a remark
+NO_DETECTOR = (-1, -1)
+TOLD = 0.1  # what joining must add in a column for its strongest attack to be missed
 
-Tried = Sequence[tuple[UnitResult, DefenseScores]]
-Parts = Sequence[tuple[Sequence[Scored], Floats]]
+
+@dataclass(frozen=True)
+class Tried:
+    """One seed of a defense: the trial with it, and those without it that it is compared with.
+
+    ``classed`` is the trial whose predictions count: of a detector that of honest training.
+    """
+
+    plain: Entry
+    defended: Entry
+    classed: Entry
+    before: Ints
+    halts: tuple[int, int] = NO_DETECTOR  # of the hijacker, of honest training
+
+
+Runs = Sequence[Tried]
 
 
 def combine_defenses(
-    units: Sequence[UnitResult], streams: Streams
+    entries: Sequence[Entry], head: Headline, threats: Sequence[ThreatFinding], streams: Streams
 ) -> tuple[tuple[DefenseFinding, ...], tuple[str, ...]]:
-    """Return a finding per defense, and a note for each that leaves too little to measure."""
-    cards: dict[str, Any] = {card.name: card for card in DEFENSES}
-    cards |= {card.name: card for card in DETECTORS}
+    """Return a finding per defense, and a note for each that leaves too little to measure.
+
+    Without and with the defense every column is judged by the strongest attack on it. With a
+    release defense that includes the attacks on whatever coarser release can be made of it.
+    """
     findings, notes = [], []
-    for name in dict.fromkeys(d.defense for unit in units for d in unit.defenses):
-        tried = [(u, d) for u in units for d in u.defenses if d.defense == name]
+    seeds = len({entry.scenario.seed for entry in entries})
+    everything = tried_defenses(entries)
+    for name, tried in everything.items():
+        found = _card(name)
         runs = _alike(tried)
         asked, released = _counts(runs)
         if released < min(FEWEST_RELEASED, asked):
@@ -42,59 +78,193 @@ def combine_defenses(
                 "measure what they leak."
             )
             continue
-        before = _pooled(_without(runs), runs, streams.under(f"before/{name}"))
-        after = _pooled(_with(runs), runs, streams.under(f"defense/{name}"))
+        threat = runs[0].defended.scenario.threat
+        columns = runs[0].defended.records.columns
+        if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
+            notes.append(f"{name}: no attack that guesses values ran with it in place.")
+            continue
+        before = _before(runs, threats, streams.under(f"before/{name}"))
+        after = _after(name, everything, runs, streams)
+        pairs = tuple(
+            ColumnDefense(column, _strongest(before, j)[1], _strongest(after, j)[1])
+            for j, column in enumerate(columns)
+        )
+        own = next((pair for pair in pairs if pair.column == head.column), None)
+        at = (
+            columns.index(own.column)
+            if own
+            else max(range(len(pairs)), key=lambda j: pairs[j].after.value)
+        )
+        acts_on = getattr(found.part, "socket", "training")
         findings.append(
             DefenseFinding(
                 name=name,
-                title=cards[name].title,
-                acts_on=cards[name].acts_on,
-                threat=runs[0][1].threat,
-                attack=_strongest(after).name,
-                leakage_before=_strongest(before).leakage,
-                leakage=_strongest(after).leakage,
-                limit=next(g for g in after if g.role == "limit").leakage,
-                accuracy_before=accuracy(np.concatenate([u.correct for u, _ in runs])),
-                accuracy=accuracy(np.concatenate([d.correct for _, d in runs])),
-                remark=_halts([d.halts for _, d in runs])
-                or _withheld(runs, cards[name].acts_on, len({u.seed for u in units})),
+                title=found.title,
+                acts_on=acts_on,
+                threat=threat,
+                attack=_strongest(after, at)[0].name,
+                columns=pairs,
+                column=own,
+                worst=max(pairs, key=lambda pair: pair.after.value),
+                adds_before=mean_of([pair.before for pair in pairs]),
+                adds=mean_of([pair.after for pair in pairs]),
+                limit=next(g for g in with_limit(after) if g.role == "limit").leakage,
+                accuracy_before=accuracy(np.concatenate([run.before for run in runs])),
+                accuracy=accuracy(np.concatenate([run.classed.records.correct for run in runs])),
+                remark=" ".join(
+                    filter(
+                        None,
+                        (
+                            _halts([run.halts for run in runs]) or _withheld(runs, acts_on, seeds),
+                            _left_out(before, after),
+                        ),
+                    )
+                ),
             )
         )
     return tuple(findings), tuple(notes)
 
 
-def _pooled(parts: Parts, runs: Tried, streams: Streams) -> list[GuessFinding]:
-    """Pool every guess over the seeds that have one."""
-    names = dict.fromkeys(scored.name for group, _ in parts for scored in group)
-    return [
-        combine_guess(
-            [(s, spread) for group, spread in parts for s in group if s.name == name],
-            runs[0][1].columns,
-            streams,
-        )
-        for name in names
+def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
+    """Pair every defended trial with the undefended ones of its seed and threat."""
+    found: dict[str, list[Tried]] = {}
+    for entry in entries:
+        scenario = entry.scenario
+        mates = [
+            e
+            for e in entries
+            if (e.scenario.seed, e.scenario.threat) == (scenario.seed, scenario.threat)
+        ]
+        if scenario.defense and (entry.guessed or len(entry.records.correct)):
+            plain = next(e for e in mates if e.plain and e.guessed)
+            run = Tried(plain, entry, entry, plain.records.correct)
+            found.setdefault(scenario.defense, []).append(run)
+        elif scenario.detector and entry.guessed:
+            plain = next(e for e in mates if e.plain and e.scenario.attacks == scenario.attacks)
+            honest = next(e for e in mates if e.plain and not e.guessed)
+            fair = next(
+                e for e in mates if not e.guessed and e.scenario.detector == scenario.detector
+            )
+            halts = (int(entry.outcome.stop is not None), int(fair.outcome.stop is not None))
+            run = Tried(plain, entry, fair, honest.records.correct, halts)
+            found.setdefault(scenario.detector, []).append(run)
+    return found
+
+
+def _card(name: str) -> Card:
+    from whatleaks.errors import UsageError
+
+    try:
+        return card("defense", name)
+    except UsageError:
+        return card("detector", name)
+
+
+def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Measurement]:
+    """Return the attack that adds most in a column, and what it adds."""
+    best = max(
+        (guess for guess in found if guess.role == "attack"),
+        key=lambda guess: guess.columns[j].adds.value,
+    )
+    return best, best.columns[j].adds
+
+
+def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
+    """Name the attacks that are strongest on some column and were not tried with the defense."""
+    tried = {guess.name.split(" after ")[0] for guess in after}
+    best = [_strongest(before, j)[0] for j in range(len(before[0].columns))]
+    missing = [
+        guess.name.split(" after ")[0]
+        for j, guess in enumerate(best)
+        if guess.columns[j].adds.value >= TOLD
     ]
+    slow = [name for name in dict.fromkeys(missing) if name not in tried]
+    return f"Not tried again with it, as too slow: {', '.join(slow)}." if slow else ""
 
 
-def _strongest(found: Sequence[GuessFinding]) -> GuessFinding:
-    return max((g for g in found if g.role == "attack"), key=lambda g: g.leakage.value)
+def _before(runs: Runs, threats: Sequence[ThreatFinding], streams: Streams) -> list[GuessFinding]:
+    """Return all attacks of the threat without the defense, on the columns that stay with it.
+
+    Over the same seeds as with it: where these are all, the threat's own findings serve.
+    """
+    stay = runs[0].defended.records.columns
+    threat = next(t for t in threats if t.name == runs[0].defended.scenario.threat)
+    every = {e.scenario.seed for e in (run.plain for run in runs)}
+    full = threat.of("attack")
+    if all(guess.error.n == sum(len(r.plain.records.spread) for r in runs) for guess in full):
+        return [
+            replace(guess, columns=tuple(c for c in guess.columns if c.column in stay))
+            for guess in full
+        ]
+    plain = {
+        name: {seed: part for seed, part in parts.items() if seed in every}
+        for name, parts in guesses_of([run.plain for run in runs]).items()
+    }
+    return _combined(plain, plain, runs, streams)
 
 
-def _with(runs: Tried) -> Parts:
-    """Return the scores with the defense in place; a seed in which nothing was released has none."""
-    return [(d.scored, d.spread) for _, d in runs if d.scored]
+def _after(
+    name: str, everything: Mapping[str, list[Tried]], runs: Runs, streams: Streams
+) -> list[GuessFinding]:
+    """Return all attacks with the defense in place, and those on what can be made of its release."""
+    plain = guesses_of([run.plain for run in runs])
+    defended = guesses_of([run.defended for run in runs if run.defended.guessed])
+    found = _combined(defended, plain, runs, streams.under(f"defense/{name}"))
+    for other, tried in everything.items():
+        if other != name and _follows(other, name):
+            coarser = guesses_of([run.defended for run in tried if run.defended.guessed])
+            more = _combined(coarser, plain, runs, streams.under(f"defense/{name}/{other}"))
+            found += [
+                replace(guess, name=f"{guess.name} after {other}")
+                for guess in more
+                if guess.role == "attack"
+            ]
+    return found
 
 
-def _without(runs: Tried) -> Parts:
-    """Return the scores of the same attacks without the defense, on the columns that stay with it."""
-    names = {s.name for _, d in runs for s in d.scored if s.role == "attack"}
-    parts: list[tuple[Sequence[Scored], Floats]] = []
-    for unit, defended in runs:
-        places = np.array([unit.columns.index(column) for column in defended.columns])
-        threat = next(t for t in unit.threats if t.threat == defended.threat)
-        group = [_narrowed(s, places) for s in threat.scored if s.name in names]
-        parts.append((group, sealed(threat.spread[:, places])))
-    return parts
+def _follows(coarser: str, finer: str) -> bool:
+    """Say whether whoever holds the one defense's release can make the other's."""
+    cards = (_card(coarser), _card(finer))
+    if not all(issubclass(found.part, ReleaseDefense) for found in cards):
+        return False
+    one, other = (found.build() for found in cards)
+    return bool(one.follows(other))
+
+
+def _combined(
+    guesses: Mapping[str, Parts], plain: Mapping[str, Parts], runs: Runs, streams: Streams
+) -> list[GuessFinding]:
+    """Pool every attack and the regressor over the seeds that have one."""
+    whole, stay = runs[0].plain.records.columns, runs[0].defended.records.columns
+    alone = alone_of(plain, whole)
+    found = []
+    for name, parts in guesses.items():
+        role = next(iter(parts.values()))[0].role
+        if role not in ("attack", "limit"):
+            continue
+        rivals = rivals_of(name, guesses, {} if whole != stay else plain)
+        width = next(iter(parts.values()))[1].shape[1]
+        places = np.array([whole.index(column) for column in stay])
+        if width != len(stay):
+            parts, rivals = narrowed(parts, places), [narrowed(r, places) for r in rivals]
+        rivals = [r for r in rivals if _same_records(r, parts)]
+        made = combine_guess(parts, stay, streams, rivals, alone)
+        found.append(replace(made, role=LEARNER) if role == "limit" else made)
+    return found
+
+
+def _same_records(one: Parts, other: Parts) -> bool:
+    """Say whether two guesses are of the same records: a gate may have let out only some."""
+    shared = other.keys() & one.keys()
+    return all(one[seed][1].shape == other[seed][1].shape for seed in shared)
+
+
+def narrowed(parts: Parts, places: Ints) -> dict[int, tuple[Scored, Floats]]:
+    """Return a guess on some columns only."""
+    return {
+        seed: (_narrowed(scored, places), sealed(spread[:, places]))
+        for seed, (scored, spread) in parts.items()
+    }
 
 
 def _narrowed(scored: Scored, places: Ints) -> Scored:
@@ -104,23 +274,26 @@ def _narrowed(scored: Scored, places: Ints) -> Scored:
         squared=sealed(scored.squared[:, places]),
         together=sealed(scored.together[:, places]),
         moved=sealed(scored.moved[:, places]),
+        named=sealed(scored.named[:, places] if scored.named.size else scored.named),
     )
 
 
-def _alike(tried: Tried) -> Tried:
+def _alike(tried: Runs) -> Runs:
     """Return the seeds in which the defense kept the same columns, the most frequent set of them.
 
     Encodings are learnt on each seed's training records, and a column may be close to the
     partner's with one of them only.
     """
-    columns, _ = Counter(d.columns for _, d in tried).most_common(1)[0]
-    return [(u, d) for u, d in tried if d.columns == columns]
+    counted = Counter(run.defended.records.columns for run in tried)
+    columns, _ = counted.most_common(1)[0]
+    return [run for run in tried if run.defended.records.columns == columns]
 
 
-def _counts(runs: Tried) -> tuple[int, int]:
+def _counts(runs: Runs) -> tuple[int, int]:
     """Count the records that were asked about, and those whose scores were released."""
-    asked = sum(len(d.correct) for _, d in runs)
-    return asked, sum(len(d.scored[0].squared) for _, d in runs if d.scored)
+    held = [run.defended.records for run in runs]
+    asked = sum(records.asked for records in held)
+    return asked, sum(len(records.spread) for records in held)
 
 
 def _halts(halts: Sequence[tuple[int, int]]) -> str:
@@ -135,7 +308,7 @@ def _halts(halts: Sequence[tuple[int, int]]) -> str:
     )
 
 
-def _withheld(runs: Tried, acts_on: str, seeds: int) -> str:
+def _withheld(runs: Runs, acts_on: str, seeds: int) -> str:
     """Say what a gate or a filter kept back: its leakage is that of what was released."""
     asked, released = _counts(runs)
     if acts_on == "gate":
@@ -145,8 +318,8 @@ def _withheld(runs: Tried, acts_on: str, seeds: int) -> str:
             f"It withheld the scores of {1 - released / asked:.0%} of the records, which count as not "
             "classed. The leakage is that of the others."
         )
-    unit, defended = runs[0]
-    out = [column for column in unit.columns if column not in defended.columns]
+    stay = runs[0].defended.records.columns
+    out = [column for column in runs[0].plain.records.columns if column not in stay]
     if not out:
         return ""
     more = f" and {len(out) - MOST_NAMED} more" if len(out) > MOST_NAMED else ""

@@ -13,55 +13,94 @@ from whatleaks.metrics.measurement import Measurement
 
 
 @dataclass(frozen=True)
+class People:
+    """How many people are recovered: shares of records with Wilson's interval.
+
+    ``named``: the value itself, once the guess is moved to what the column can hold; of a
+    one-hot column the category. ``named_without``: the same by the control. ``within``: guesses
+    off by at most 1, 5 and 10 % of the range. ``tolerance``: a round number in the column's own
+    units, zero where it has none, and ``inside`` the share of guesses off by at most that.
+    """
+
+    named: Measurement
+    named_without: Measurement
+    within: tuple[Measurement, ...]
+    tolerance: float
+    inside: Measurement
+
+
+@dataclass(frozen=True)
 class ColumnFinding:
     """What one attack (or baseline, or the limit) gets of one passive column.
 
     ``leakage`` is the share of the differences between people that the guesses follow: the
     squared correlation of guess and truth. Zero: nobody is told apart. One: whoever knows the
-    column's average and spread knows every value. ``recovered`` is stricter: 1 - error /
-    variance, at least 0; one means that the guesses themselves are the values.
+    column's average and spread knows every value. ``control`` is the same of the control, and
+    ``adds`` the difference: what joining adds, at most what the own columns leave open
+    (1 - ``alone``). ``chance``: how often luck alone shows as much. ``recovered`` is stricter
+    than leakage: 1 - error / variance, at least 0; one means that the guesses themselves are
+    the values. ``by``: of the limit, which guess it is.
     """
 
     column: str
     error: Measurement
     leakage: Measurement
     recovered: Measurement
+    control: Measurement
+    adds: Measurement
+    alone: float = 0.0
+    chance: float = 1.0
+    people: People | None = None
+    by: str = ""
+
+    @property
+    def known(self) -> float:
+        """What is followed without joining: the leakage less what joining adds."""
+        return max(self.leakage.value - self.adds.value, 0.0)
 
 
 @dataclass(frozen=True)
 class GuessFinding:
     """One attack, baseline or limit: its error over all columns and column by column.
 
-    ``leakage`` is the mean over columns. The role "alone" is the limit without a federation:
-    a regressor trained on other people's truth that sees the adversary's own columns only.
+    ``leakage`` and ``adds`` are means over columns. The role "learner" is a regressor trained
+    on other people's truth with all that the adversary sees, "alone" the same with the
+    adversary's own columns only. ``people`` counts whole records: every column at once.
     """
 
     name: str
     title: str
-    role: str  # "attack", "baseline", "limit" or "alone"
+    role: str  # "attack", "control", "baseline", "limit", "learner" or "alone"
     paper: str
     error: Measurement
     leakage: Measurement
+    adds: Measurement
     recovered: Measurement
     columns: tuple[ColumnFinding, ...]
     over_seeds: Measurement | None
     alternatives: int
-    isolated: bool
+    isolated: str  # sandbox, process, or empty: beside the evaluator
     seconds: float
     settings: dict[str, Any] = field(default_factory=dict)
+    people: People | None = None
 
 
 @dataclass(frozen=True)
 class ThreatFinding:
-    """All guesses under one threat model; ``notes`` say what no number can."""
+    """All guesses under one threat model; ``notes`` say what no number can.
+
+    ``granted``: how many complete records of others the adversary holds.
+    """
 
     name: str
     sentence: str
     conduct: str
+    malicious: bool
     grants: tuple[str, ...]
     federation: str
     findings: tuple[GuessFinding, ...]
     notes: tuple[str, ...] = ()
+    granted: int = 0
 
     def of(self, role: str) -> tuple[GuessFinding, ...]:
         """Return the findings of one role."""
@@ -69,20 +108,83 @@ class ThreatFinding:
 
 
 @dataclass(frozen=True)
+class ColumnDefense:
+    """What joining adds in one column by the strongest attack, without a defense and with it."""
+
+    column: str
+    before: Measurement
+    after: Measurement
+
+
+@dataclass(frozen=True)
 class DefenseFinding:
-    """One defense tried: the leak and the model's accuracy with it, beside those without it."""
+    """One defense tried: what joining adds and the model's accuracy with it, beside without it.
+
+    ``columns`` holds every column that stays, ``column`` is the one of the headline (or none,
+    where the defense leaves it out) and ``worst`` the one that leaks most with the defense.
+    ``adds`` is the mean over columns. ``attack`` is the strongest with the defense in place.
+    """
 
     name: str
     title: str
     acts_on: str
     threat: str
     attack: str
-    leakage_before: Measurement
-    leakage: Measurement
-    limit: Measurement  # what a supervised regressor still gets with the defense in place
+    columns: tuple[ColumnDefense, ...]
+    column: ColumnDefense | None
+    worst: ColumnDefense
+    adds_before: Measurement
+    adds: Measurement
+    limit: Measurement  # the best of all guesses with the defense in place, over all columns
     accuracy_before: Measurement
     accuracy: Measurement
     remark: str = ""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What joining is worth to the model, on all records that did not train, record by record.
+
+    The gains are paired: together less alone, so that more is better. Log loss and AUC are
+    missing where a model gives classes only.
+    """
+
+    accuracy: Measurement
+    accuracy_alone: Measurement
+    accuracy_gain: Measurement
+    auc: Measurement | None = None
+    auc_alone: Measurement | None = None
+    auc_gain: Measurement | None = None
+    log_loss: Measurement | None = None
+    log_loss_alone: Measurement | None = None
+    log_loss_gain: Measurement | None = None
+
+
+@dataclass(frozen=True)
+class DigitsFinding:
+    """How many digits of a score name whole records: ``exact`` is the share for each of ``digits``.
+
+    ``columns`` are those that can hold certain values only. ``hidden``: bits of one record's
+    such columns; ``released``: bits that the scores carry. ``enough``: the fewest digits that
+    name at least 99 of 100 records; none if no number of digits does.
+    """
+
+    threat: str
+    columns: tuple[str, ...]
+    digits: tuple[int, ...]
+    exact: tuple[Measurement, ...]
+    released: tuple[float, ...]
+    hidden: float
+    enough: int | None
+
+
+@dataclass(frozen=True)
+class GroupFinding:
+    """Some people of the headline's column under its attack: how many of them are recovered."""
+
+    name: str
+    within: Measurement  # off by at most 5 % of the range
+    named: Measurement
 
 
 @dataclass(frozen=True)
@@ -96,25 +198,42 @@ class ColumnCard:
 
 
 @dataclass(frozen=True)
-class Headline:
-    """How bad is it: one sentence, and where the worst is. ``level`` is low, medium, high or complete.
+class Condition:
+    """What joining adds under a condition that the reader decides: one line of the headline."""
 
-    ``beyond_guessing`` is false if guesses that use nothing do as well on some column by chance:
-    with many columns and few records the largest of many small numbers looks like a leak.
+    name: str  # "model", "kept" or "records"
+    sentence: str
+    level: str  # empty where no attack ran
+    adds: Measurement | None = None
+    threat: str = ""
+    attack: str = ""
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """How bad is it: one sentence, and where the worst is.
+
+    ``level`` goes by what joining adds: low, medium, high or complete; "unknown" if no attack
+    ran. ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
+    ``already``: columns that the partner has without joining.
     """
 
     sentence: str
     level: str
     leakage: Measurement
+    adds: Measurement
     threat: str
     attack: str
     column: str
     beyond_guessing: bool = True
+    conditions: tuple[Condition, ...] = ()
+    already: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class SampleRow:
-    """One record of the first seed's worst column, shown only with ``--show-values``."""
+    """One record of the first seed's worst column, shown only with ``show_values``."""
 
     truth: float
     guess: float
@@ -135,10 +254,9 @@ class AuditResult:
     rows: int
     training_rows: int
     target_rows: int
-    accuracy: Measurement
-    accuracy_alone: Measurement
+    worth: Worth
     spec: dict[str, Any]
-    table: dict[str, Any]  # name, sha256
+    table: dict[str, Any]  # name, hmac_sha256
     code: dict[str, Any]  # version, sha256
     environment: dict[str, Any]  # python, platform, package versions
     seeds: tuple[int, ...]
@@ -146,6 +264,9 @@ class AuditResult:
     created: str
     notes: tuple[str, ...] = ()
     samples: tuple[SampleRow, ...] = ()
+    phases: dict[str, float] = field(default_factory=dict)  # processor seconds by phase
+    digits: DigitsFinding | None = None
+    groups: tuple[GroupFinding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and scalars for audit.json."""

@@ -5,24 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from whatleaks.errors import UsageError, nearest
+from whatleaks.data.problems import DEFAULTS
+from whatleaks.errors import UsageError, argument, nearest
 
-MODELS = ("lr", "network", "joint-network", "tree", "forest")
-DEFAULT_HIDDEN = {"network": (8, 8), "joint-network": (600, 300, 100)}
-DEFAULT_THREATS = {
-    "lr": ("white-box", "black-box", "agnostic"),
-    "network": ("white-box", "black-box"),
-    "joint-network": ("white-box", "black-box"),
-    "tree": ("white-box-tree",),
-    "forest": ("white-box-forest",),
-}
-TREE_THREATS = {"white-box-tree": "tree", "white-box-forest": "forest"}
-SCORE_THREATS = ("white-box", "black-box", "agnostic")
+# What a first look is content with.
+QUICK = {"seeds": 1, "targets": 150, "inversion_steps": 300}
 
 
 @dataclass(frozen=True)
 class AuditSpec:
-    """The identity of an audit: the same spec, table and code give the same numbers."""
+    """The identity of an audit: the same spec, table and code give the same numbers.
+
+    ``passive`` are the columns of all passive parties; where there are several, ``parties`` says
+    whose is which. ``decimal``, ``thousands`` and ``na`` say how the table's words were read.
+    """
 
     label: str
     passive: tuple[str, ...]
@@ -40,52 +36,69 @@ class AuditSpec:
     drop_constant: bool = False
     encode_text: bool = False
     bins: int | None = None
+    by: str = ""
     defenses: bool = True
     isolated: bool = False
     show_values: bool = False
+    given: str = ""  # sha256 of a model that was trained elsewhere; ``model`` is its form then
+    trained_on: str = ""  # the column that says which rows trained it
+    quick: bool = False
+    parties: tuple[tuple[str, ...], ...] = ()
+    decimal: str | None = None
+    thousands: str | None = None
+    na: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be audited and fill in the threats that the model admits."""
-        if self.model not in MODELS:
+        from whatleaks.auditor.plan import threats_of
+        from whatleaks.trial.plan import forms, models
+
+        if self.quick:
+            for name, most in QUICK.items():
+                object.__setattr__(self, name, min(getattr(self, name), most))
+        known = forms() if self.given else models()
+        if self.model not in known:
             raise UsageError(
-                f"--model {self.model!r} is unknown: use one of {', '.join(MODELS)}."
-                f"{nearest(self.model, MODELS)}"
+                f"{argument('model')} {self.model!r} is unknown: use one of {', '.join(known)}."
+                f"{nearest(self.model, known)}"
+            )
+        if self.trained_on and not self.given:
+            raise UsageError(
+                f"{argument('trained_on')} belongs to a model that is given: others are trained here"
             )
         for name, least in (("seed", 0), ("seeds", 1), ("targets", 10), ("inversion_steps", 1)):
             if getattr(self, name) < least:
                 raise UsageError(
-                    f"--{name.replace('_', '-')} must be at least {least}, got {getattr(self, name)}"
+                    f"{argument(name)} must be at least {least}, got {getattr(self, name)}"
                 )
-        if self.hidden and self.model not in DEFAULT_HIDDEN:
+        layers = getattr(known[self.model][1], "hidden", ())
+        if self.hidden and not layers:
             raise UsageError(
-                f"--hidden has no meaning for --model {self.model}: use network or joint-network"
+                f"{argument('hidden')} has no meaning for {argument('model')} {self.model}: "
+                "use network or joint-network"
             )
         if any(size < 1 for size in self.hidden):
-            raise UsageError(f"--hidden layers need at least 1 unit, got {self.hidden}")
+            raise UsageError(f"{argument('hidden')} layers need at least 1 unit, got {self.hidden}")
         if not self.hidden:
-            object.__setattr__(self, "hidden", DEFAULT_HIDDEN.get(self.model, ()))
-        if not self.threats:
-            object.__setattr__(self, "threats", DEFAULT_THREATS[self.model])
-        object.__setattr__(self, "threats", tuple(dict.fromkeys(self.threats)))
-        from whatleaks.threat.registry import threat_model
+            object.__setattr__(self, "hidden", tuple(layers))
+        chosen = dict.fromkeys(self.threats or threats_of(self.model))
+        object.__setattr__(self, "threats", tuple(chosen))
+        from whatleaks.auditor.plan import check_threats
 
-        for name in self.threats:
-            threat_model(name)
-        for name in self.threats:
-            wanted = TREE_THREATS.get(name)
-            if wanted is not None and wanted != self.model:
-                raise UsageError(
-                    f"--threat {name} looks at a joint {wanted}: use it with --model {wanted}"
-                )
-            if name in SCORE_THREATS and self.model in TREE_THREATS.values():
-                raise UsageError(
-                    f"--threat {name} looks at an additive model's scores: "
-                    f"with --model {self.model} use --threat white-box-{self.model}"
-                )
-        if "agnostic" in self.threats and self.model != "lr":
-            raise UsageError(
-                "--threat agnostic solves a linear model's equations: use it with --model lr"
-            )
+        check_threats(self.model, self.threats)
+
+    @property
+    def by_party(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of each passive party."""
+        return self.parties or (self.passive,)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what decides how a table is read and prepared, as ``check_table`` takes it."""
+        return {
+            "label": self.label,
+            "passive": self.parties or self.passive,
+            **{name: getattr(self, name) for name in DEFAULTS},
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for audit.json."""

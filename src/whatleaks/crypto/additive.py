@@ -12,6 +12,7 @@ party sends do not show which ciphertexts it computed them from.
 from __future__ import annotations
 
 import hashlib
+import secrets
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -247,6 +248,11 @@ class PublicKey:
         slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
         return int(layout(count, slots).shape[1])
 
+    def packed_bits(self, count: int, width: int) -> int:
+        """Say how many bits a ciphertext needs into which ``pack`` puts some of ``count`` numbers."""
+        slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
+        return len(layout(count, slots)) * (width + 1)
+
     def pack(self, encrypted: Encrypted, width: int) -> Encrypted:
         """Put several numbers of up to ``width`` bits into each ciphertext: fewer to decrypt.
 
@@ -262,6 +268,26 @@ class PublicKey:
         packed = self._ciphers.pack(encrypted.vector, places, width + 1)
         bits = self._room(len(places) * (width + 1))
         return self._made(packed, places.shape[1], encrypted.fraction, bits)
+
+    def drown(self, encrypted: Encrypted, used: int) -> Encrypted:
+        """Add random numbers above the lowest ``used`` bits, as large as the key allows.
+
+        Whoever decrypts reads what was agreed (``packing.surfaced``), and nothing that a sender
+        of too large numbers meant to find above it.
+        """
+        self._check(encrypted)
+        room = self._ciphers.plaintext_bits - 2 - used
+        if room < 1:
+            return encrypted
+        drawn = np.empty(encrypted.count, dtype=object)
+        drawn[:] = [secrets.randbits(room) << used for _ in range(encrypted.count)]
+        vector = self._ciphers.add_plain(encrypted.vector, drawn)
+        return self._made(vector, encrypted.count, encrypted.fraction, self.largest_bits)
+
+    @property
+    def largest_bits(self) -> int:
+        """How many bits a number may have that ``drown`` has been at."""
+        return self._ciphers.plaintext_bits
 
     def outgoing_new(self, integers: BigInts, bits: int) -> bytes:
         """Encrypt integers straight onto the wire: new ciphertexts need no second randomness."""
@@ -281,18 +307,28 @@ class PublicKey:
         """Re-randomise and write for the wire: the only way out for what was computed."""
         return self._written(self.rerandomise(encrypted))
 
-    def incoming(self, data: bytes, count: int) -> Encrypted:
-        """Read ``count`` numbers from the wire; bytes for another key or length are refused."""
+    def incoming(self, data: bytes, count: int, fraction: int, bits: int) -> Encrypted:
+        """Read ``count`` numbers from the wire; bytes for another key or length are refused.
+
+        The reader says at which scale they must be (``fraction``) and how large they may be
+        (``bits``): both follow from the protocol, and a sender that chose them would choose
+        which digits of a decrypted number come back.
+        """
         if len(data) < _HEADER.size:
             raise CryptoError("an encrypted vector is cut short: its header is missing")
-        key, fraction, bits, announced = _HEADER.unpack_from(data)
+        key, scale, size, announced = _HEADER.unpack_from(data)
         if key != self.fingerprint:
             raise CryptoError("an encrypted vector belongs to another key: parties must share one")
         if announced != count:
             raise CryptoError(f"an encrypted vector announces {announced} numbers, not {count}")
+        if scale != fraction or size > bits:
+            raise CryptoError(
+                f"an encrypted vector of {size} bits with {scale} of fraction is refused: at most "
+                f"{bits} with exactly {fraction} are due"
+            )
         self._room(bits)
         vector = self._ciphers.from_bytes(data[_HEADER.size :], count)
-        return self._made(vector, count, fraction, bits)
+        return self._made(vector, count, fraction, size)
 
     def _written(self, fresh: Encrypted) -> bytes:
         header = _HEADER.pack(self.fingerprint, fresh.fraction, fresh.bits, fresh.count)
@@ -329,10 +365,16 @@ class SecretKey:
         return sealed(self._numbers.decode(self.decrypt_integers(encrypted), encrypted.fraction))
 
     def decrypt_integers(self, encrypted: Encrypted) -> BigInts:
-        """Return the integers as they are, whatever their scale."""
+        """Return the integers as they are; one that is larger than it may be is refused.
+
+        Whoever hands decrypted numbers on would otherwise answer about any number at all.
+        """
         if encrypted.key != self._fingerprint:
             raise CryptoError("an encrypted vector belongs to another key: it cannot be decrypted")
-        return self._decrypt(encrypted.vector)
+        integers = self._decrypt(encrypted.vector)
+        if integers.size and max(-int(integers.min()), int(integers.max())) > 1 << encrypted.bits:
+            raise CryptoError("a decrypted number is larger than any that was agreed: refused")
+        return integers
 
     def decrypt_packed(self, packed: Encrypted, count: int, width: int) -> BigInts:
         """Return the ``count`` integers of up to ``width`` bits that ``PublicKey.pack`` packed."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from whatleaks.errors import CryptoError, UsageError
+from whatleaks.errors import CryptoError, UsageError, argument
 
 CA_FILE, CERTIFICATE_FILE, KEY_FILE = "ca.pem", "certificate.pem", "key.pem"
 _SUFFIX = ".whatleaks"
@@ -66,7 +66,9 @@ def make_certificates(folder: Path, parties: Mapping[str, str], days: int = 30) 
             f"certificates need {error.name}: pip install 'whatleaks[processes]'"
         ) from None
     if days < 1:
-        raise UsageError(f"--days is {days}: certificates must be valid for at least 1 day")
+        raise UsageError(
+            f"{argument('days')} is {days}: certificates must be valid for at least 1 day"
+        )
     start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(minutes=5)
     end = start + datetime.timedelta(days=days)
     pem = serialization.Encoding.PEM
@@ -125,8 +127,8 @@ def _write(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise UsageError(f"{path} exists: choose another --out, keys are never replaced") from None
+        raise UsageError(f"{path} exists: choose another folder, keys are never replaced") from None
     except OSError as error:
-        raise UsageError(f"--out: cannot write {path}: {error.strerror}") from None
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
     with os.fdopen(handle, "wb") as file:
         file.write(data)

@@ -18,7 +18,7 @@ import numpy as np
 
 from whatleaks.arrays import Bools, Buckets, Ints
 from whatleaks.crypto.fixed_point import BigInts
-from whatleaks.crypto.heu_raw import RawNumbers, modulus_of
+from whatleaks.crypto.heu_raw import RawNumbers, check_key, modulus_of
 from whatleaks.crypto.modular import horner, power_products, quotients
 from whatleaks.errors import CryptoError
 
@@ -78,6 +78,7 @@ class HeuCiphers:
         try:
             raw = RawNumbers(modulus_of(description, self.scheme == "heu-paillier"))
             vector = self.encrypt(np.array([2, 3], dtype=object))
+            raw.learn(vector.serialize())
             matrix = np.array([[5, 40], [1, 77]], dtype=object)
             mine = raw.write(power_products(raw.read(vector.serialize()), matrix, raw.modulus))
         except (CryptoError, ImportError, IndexError, ValueError):
@@ -132,16 +133,19 @@ class HeuCiphers:
 
     def from_bytes(self, data: bytes, count: int) -> Any:
         """Read a vector; anything malformed is a ``CryptoError``."""
-        from heu import phe
-
         if len(data) != self._frame(count):
             raise CryptoError(
                 f"{count} ciphertexts have {self._frame(count)} bytes, not {len(data)}"
             )
         (length,) = _LENGTH.unpack_from(data)
+        written = data[_LENGTH.size : _LENGTH.size + length]
+        if len(written) != length or any(data[_LENGTH.size + length :]):
+            raise CryptoError("an encrypted vector is damaged: its length is wrong")
+        if self._raw is not None:
+            self._raw.check(written, count)
         try:
-            vector = self._load(data[_LENGTH.size : _LENGTH.size + length])
-        except (phe.PheRuntimeError, RuntimeError):
+            vector = self._load(written)
+        except _library_errors():
             raise CryptoError(
                 "an encrypted vector is damaged: the library cannot read it"
             ) from None
@@ -154,6 +158,13 @@ class HeuCiphers:
 
     def _plain(self, integers: BigInts) -> Any:
         return self._array(np.ascontiguousarray(integers), self._encoder)
+
+
+def _library_errors() -> tuple[type[Exception], ...]:
+    """What the library raises about bytes that it cannot read: whatever its C++ code throws."""
+    from heu import phe
+
+    return (phe.PheRuntimeError, RuntimeError, LookupError, TypeError, ValueError, MemoryError)
 
 
 @functools.cache
@@ -190,7 +201,10 @@ def generate(scheme: str, bits: int) -> tuple[HeuCiphers, Callable[[Any], BigInt
     decryptor = kit.decryptor()
 
     def decrypt(vector: Any) -> BigInts:
-        integers: BigInts = decryptor.decrypt(vector).to_numpy().reshape(-1)
+        try:
+            integers: BigInts = decryptor.decrypt(vector).to_numpy().reshape(-1)
+        except _library_errors():
+            raise CryptoError("an encrypted vector is damaged: it does not decrypt") from None
         return integers
 
     return HeuCiphers(scheme, bits, kit.public_key()), decrypt
@@ -201,7 +215,8 @@ def load(scheme: str, bits: int, key_bytes: bytes) -> HeuCiphers:
     from heu import phe
 
     _start_threads()
+    check_key(key_bytes, bits, scheme == "heu-paillier")
     try:
         return HeuCiphers(scheme, bits, phe.PublicKey.load_from(key_bytes))
-    except (phe.PheRuntimeError, RuntimeError):
+    except _library_errors():
         raise CryptoError("a public key is damaged: the library cannot read it") from None

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 from whatleaks.errors import CryptoError
 
+_KEY_TAIL = 8  # bytes after the numbers of a key: its scheme
+
 
 class RawNumbers:
     """Reads and writes columns of ciphertexts under one modulus."""
@@ -25,25 +27,36 @@ class RawNumbers:
         self.modulus = mpz(modulus)
         self._r = pow(mpz(2), 60 * digits, self.modulus)
         self._r_inverse = pow(self._r, -1, self.modulus)
-        self._tail = b""  # what the library writes after a number: learnt when reading
+        self._tail = b""  # what the library writes after a number: learnt from our own
+
+    def learn(self, data: bytes) -> None:
+        """Learn what the library writes after a number, from a column of its own."""
+        self._tail = _items(data)[0][1]
 
     def read(self, data: bytes) -> list[int]:
         """Return the ciphertexts of a column as plain numbers."""
         from gmpy2 import mpz
 
-        rows, at = _read_int(data, 1)
-        columns, at = _read_int(data, at)
-        _, at = _read_int(data, at)  # the number of dimensions
-        count, at = _read_array(data, at)
-        if columns != 1 or count != rows:
-            raise CryptoError("an encrypted vector has an unknown layout")
-        numbers = []
-        for _ in range(count):
-            item, at = _read_raw(data, at)
-            inner, end = _read_raw(item, 1)
-            self._tail = item[end:]
-            numbers.append(mpz.from_bytes(inner, "little") * self._r_inverse % self.modulus)
-        return numbers
+        return [
+            mpz.from_bytes(inner, "little") * self._r_inverse % self.modulus
+            for inner, _ in _items(data)
+        ]
+
+    def check(self, data: bytes, count: int) -> None:
+        """Refuse bytes that are not ``count`` ciphertexts, before the library sets memory aside.
+
+        A ciphertext has an inverse: one product and one gcd tell whether all have.
+        """
+        from gmpy2 import gcd, mpz
+
+        product = mpz(1)
+        for inner, tail in _items(data, count):
+            number = mpz.from_bytes(inner, "little")
+            if tail != self._tail or not 0 < number < self.modulus:
+                raise CryptoError("an encrypted vector is damaged: a ciphertext is out of range")
+            product = product * number % self.modulus
+        if gcd(product, self.modulus) != 1:
+            raise CryptoError("an encrypted vector is damaged: a number has no inverse")
 
     def write(self, numbers: Sequence[int]) -> bytes:
         """Return a column of ciphertexts in the library's layout."""
@@ -55,6 +68,51 @@ class RawNumbers:
             item = b"\x91" + _write_raw(inner) + self._tail
             parts.append(_write_raw(item))
         return b"".join(parts)
+
+
+def _items(data: bytes, count: int | None = None) -> list[tuple[bytes, bytes]]:
+    """Return number and tail of every ciphertext of a column, of ``count`` if that is given."""
+    try:
+        rows, at = _read_int(data, 1)
+        columns, at = _read_int(data, at)
+        dimensions, at = _read_int(data, at)
+        held, at = _read_array(data, at)
+        known = data[0] == 0x94 and (columns, dimensions) == (1, 2) and held == rows
+        if not known or count not in (None, rows):
+            raise CryptoError("an encrypted vector has an unknown layout or length")
+        items = []
+        for _ in range(rows):
+            item, at = _read_raw(data, at)
+            inner, end = _read_raw(item, 1)
+            items.append((inner, item[end:]))
+    except IndexError:
+        raise CryptoError("an encrypted vector is cut short") from None
+    if at != len(data):
+        raise CryptoError("an encrypted vector has bytes that do not belong to it")
+    return items
+
+
+def check_key(data: bytes, bits: int, paillier: bool) -> None:
+    """Refuse a public key with longer numbers than agreed, before the library computes with them.
+
+    Paillier: n and a generator of twice its length. Okamoto-Uchiyama: three numbers of the
+    length of n, and the plaintexts' bits, from which the library makes a number. Then a tail.
+    """
+    size = bits // 8 + 1  # a sign bit on top
+    try:
+        count, at = _read_array(data, 0)
+        sizes = (size, 2 * size) if paillier else (size, size, size)
+        sound = count == (2 if paillier else 4)
+        for most in sizes:
+            number, at = _read_raw(data, at)
+            sound = sound and 0 < len(number) <= most
+        if not paillier:
+            plaintext, at = _read_int(data, at)
+            sound = sound and plaintext <= bits
+    except IndexError:
+        sound = False
+    if not sound or len(data) - at != _KEY_TAIL:
+        raise CryptoError(f"a public key does not hold the numbers of one of {bits} bits: refused")
 
 
 def modulus_of(description: str, paillier: bool) -> int:

@@ -61,7 +61,7 @@ def load_public(
         if backend == "phe-paillier":
             from whatleaks.crypto import phe_backend
 
-            ciphers = phe_backend.load(key_bytes)
+            ciphers = phe_backend.load(bits, key_bytes)
         else:
             from whatleaks.crypto import heu_backend
 

@@ -41,6 +41,13 @@ def layout(count: int, slots: int) -> Ints:
     return np.minimum(np.arange(rows * packs), count - 1).reshape(rows, packs)
 
 
+def surfaced(numbers: BigInts, used: int) -> BigInts:
+    """Return the signed numbers in the lowest ``used`` bits, whatever was added above them."""
+    half = 1 << (used - 1)
+    low: BigInts = (numbers + half) % (2 * half) - half
+    return low
+
+
 def unpacked(packs: BigInts, count: int, width: int) -> BigInts:
     """Return the ``count`` signed numbers of up to ``width`` bits that were packed."""
     slot, half = 1 << (width + 1), 1 << width

@@ -5,6 +5,7 @@ Slow and easy to read; tests hold the fast backend against it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,11 @@ class PheCiphers:
         integers = [int.from_bytes(data[i : i + size], "big") for i in range(0, len(data), size)]
         if not all(0 < integer < self._public.nsquare for integer in integers):
             raise CryptoError("an encrypted vector is damaged: a ciphertext is out of range")
+        product = 1
+        for integer in integers:
+            product = product * integer % self._public.n
+        if math.gcd(product, self._public.n) != 1:
+            raise CryptoError("an encrypted vector is damaged: a number has no inverse")
         vector = np.empty(count, dtype=object)
         vector[:] = [self._number(self._public, integer, 0) for integer in integers]
         return vector
@@ -104,17 +110,22 @@ def generate(bits: int) -> tuple[PheCiphers, Callable[[Any], BigInts]]:
     public, secret = generate_paillier_keypair(n_length=bits)
 
     def decrypt(vector: Any) -> BigInts:
-        integers: BigInts = np.asarray(np.frompyfunc(secret.decrypt, 1, 1)(vector), dtype=object)
+        try:
+            integers: BigInts = np.asarray(
+                np.frompyfunc(secret.decrypt, 1, 1)(vector), dtype=object
+            )
+        except OverflowError:
+            raise CryptoError("a decrypted number is larger than any that was agreed") from None
         return integers
 
     return PheCiphers(public), decrypt
 
 
-def load(key_bytes: bytes) -> PheCiphers:
+def load(bits: int, key_bytes: bytes) -> PheCiphers:
     """Read a public key written as ``key_bytes``."""
     from phe import PaillierPublicKey
 
-    n = int.from_bytes(key_bytes, "big")
-    if n < 6:
-        raise CryptoError("a public key is damaged: its number is too small")
+    n = int.from_bytes(key_bytes[: bits // 8 + 1], "big")
+    if n.bit_length() > bits or len(key_bytes) > bits // 8 or n < 6 or n % 2 == 0:
+        raise CryptoError(f"a public key is no odd number of {bits} bits: it is refused")
     return PheCiphers(PaillierPublicKey(n))

@@ -66,9 +66,10 @@ class Answering:
         message = self._server.CreateSetupMessage(_FALSE_POSITIVES, asked, self._ids, raw)
         return bytes(message.SerializeToString())
 
-    def respond(self, request: bytes) -> bytes:
-        """Blind the asked points once more."""
+    def respond(self, request: bytes, asked: int) -> bytes:
+        """Blind the asked points once more: exactly as many as were announced."""
         message = _parsed(self._library.Request(), request)
+        _count(message, asked, "asks about")
         try:
             return bytes(self._server.ProcessRequest(message).SerializeToString())
         except (RuntimeError, ValueError):
@@ -97,10 +98,15 @@ class Asking:
         """Return the own ids as blinded points."""
         return bytes(self._client.CreateRequest(self._ids).SerializeToString())
 
-    def rows(self, setup: bytes, response: bytes) -> Ints:
-        """Return the own rows whose ids the other party has, in the order of the ids."""
+    def rows(self, setup: bytes, response: bytes, held: int) -> Ints:
+        """Return the own rows whose ids the other party has, in the order of the ids.
+
+        ``held`` is how many ids the other party announced.
+        """
         theirs = _parsed(self._library.ServerSetup(), setup)
         answer = _parsed(self._library.Response(), response)
+        _count(theirs.raw, held, "holds")
+        _count(answer, len(self._ids), "answers about")
         try:
             found = self._client.GetIntersection(theirs, answer)
         except (RuntimeError, ValueError):
@@ -120,6 +126,15 @@ def _parsed(message: Any, data: bytes) -> Any:
     except DecodeError:
         raise CryptoError("a message of an intersection is damaged") from None
     return message
+
+
+def _count(message: Any, announced: int, what: str) -> None:
+    """Refuse a message of more or fewer points than were announced."""
+    points = len(message.encrypted_elements)
+    if points != announced:
+        raise CryptoError(
+            f"the other party {what} {points} ids and announced {announced}: it is refused"
+        )
 
 
 @dataclass(frozen=True)
@@ -150,7 +165,7 @@ def align(
     asking, answering = Asking(formed[0]), Answering(formed[1])
     request = asking.request()
     setup = answering.setup(len(formed[0]))
-    own = asking.rows(setup, answering.respond(request))
+    own = asking.rows(setup, answering.respond(request, len(formed[0])), len(formed[1]))
     other = answering.rows(asking.common(own))
     ids = tuple(formed[0][row] for row in own)
     near = (untidy(formed[0], set(ids)), untidy(formed[1], set(ids)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints
-from whatleaks.errors import TableError, UsageError
+from whatleaks.errors import TableError, UsageError, argument
 
 
 def quantile_bins(values: Floats, count: int, column: str) -> tuple[Ints, tuple[str, ...]]:
@@ -14,13 +14,15 @@ def quantile_bins(values: Floats, count: int, column: str) -> tuple[Ints, tuple[
     Equal values always share a bin, so ties can leave fewer bins than asked for.
     """
     if count < 2:
-        raise UsageError(f"--bins {count} is too few: column {column!r} needs at least 2 bins.")
+        raise UsageError(
+            f"{argument('bins')} {count} is too few: column {column!r} needs at least 2 bins."
+        )
     inner = np.quantile(values, np.arange(1, count) / count)
     # A cut at the minimum would leave the first bin empty.
     inner = np.unique(inner[inner > values.min()])
     if inner.size == 0:
         raise TableError(
-            f"column {column!r} has too many equal values for --bins {count}: "
+            f"column {column!r} has too many equal values for {argument('bins')} {count}: "
             "more than that share of its rows hold the same number."
         )
     codes: Ints = np.searchsorted(inner, values, side="right").astype(np.int64)

@@ -13,7 +13,7 @@ from typing import Any
 
 from whatleaks.data.location import cache, content, find
 from whatleaks.data.registry import Card, SourceFile, card
-from whatleaks.errors import DataError
+from whatleaks.errors import DataError, argument
 
 
 def fetch(name: str, home: Path | None = None) -> list[Path]:
@@ -41,7 +41,7 @@ def download(entry: Card, home: Path) -> list[Path]:
         raise DataError(
             f"data set {entry.name!r} cannot be downloaded: whatleaks reads {entry.files[0].name}, "
             f"which has no public address of its own ({entry.page}). Put the file into a folder "
-            f"{entry.name} and give its parent with --data-home."
+            f"{entry.name} and give its parent with {argument('home')}."
         )
     folder = home / entry.name
     paths = []
@@ -72,7 +72,7 @@ def _get(entry: Card, address: str, scratch: Path) -> bytes:
         raise DataError(
             f"data set {entry.name!r} could not be downloaded from {address} "
             f"({type(error).__name__}): is there a network? Otherwise put its files into a folder "
-            f"{entry.name} and give its parent with --data-home."
+            f"{entry.name} and give its parent with {argument('home')}."
         ) from None
 
 

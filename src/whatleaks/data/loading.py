@@ -64,6 +64,15 @@ def load_images(name: str, home: Path | None = None) -> Images:
     return IMAGE_PARSERS[name](locate(entry, home))
 
 
+def parser_options(text: str) -> dict[str, Any]:
+    """Read ``name`` as true and ``name=value`` as a number or a word."""
+    options: dict[str, Any] = {}
+    for word in filter(None, text.split(",")):
+        name, _, told = word.partition("=")
+        options[name] = True if not told else int(told) if told.isdigit() else told
+    return options
+
+
 def options_of(name: str) -> dict[str, Any]:
     """Return the named options of a set's parser with their defaults."""
     if name not in PARSERS:

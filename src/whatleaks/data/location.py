@@ -1,6 +1,6 @@
 """Where the files of a data set lie on this machine, and whether they are the right ones.
 
-The order: the folder given (``--data-home``), the folder in ``WHATLEAKS_DATA``, the cache
+The order: the folder given (``home``), the folder in ``WHATLEAKS_DATA``, the cache
 that ``whatleaks data fetch`` fills. In each, a set has a folder of its own name.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whatleaks.data.registry import Card, SourceFile
-from whatleaks.errors import DataError
+from whatleaks.errors import DataError, argument
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def cache() -> Path:
 def places(home: Path | None) -> tuple[Path, ...]:
     """Return the folders to look in, in order; a folder given that is none is refused."""
     if home is not None and not home.is_dir():
-        raise DataError(f"--data-home {home} is not a folder.")
+        raise DataError(f"{argument('home')} {home} is not a folder.")
     set_by_user = os.environ.get("WHATLEAKS_DATA")
     return tuple(
         place for place in (home, Path(set_by_user) if set_by_user else None, cache()) if place
@@ -73,7 +73,7 @@ def locate(card: Card, home: Path | None) -> Located:
         more = f" and {len(card.files) - 1} more" if len(card.files) > 1 else ""
         raise DataError(
             f"data set {card.name!r} is not here: no {wanted}{more} in {looked}. "
-            f"Run 'whatleaks data fetch {card.name}' or give the folder with --data-home."
+            f"Run 'whatleaks data fetch {card.name}' or give the folder with {argument('home')}."
         )
     return located
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -27,6 +26,23 @@ def refuse_repeated(where: str, names: Iterable[str]) -> None:
         raise TableError(f"{where} has more than one column {listed(twice)}: rename them.")
 
 
-def shell(name: str) -> str:
-    """Return a column name as it can be typed after a flag: quoted unless it is one plain word."""
-    return name if re.fullmatch(r"[\w.=-]+", name) else repr(name)
+def chosen_names(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Read names as a user gives them: one each, or several with commas between them.
+
+    A word that is a column is that column even if it holds a comma; within a list the longest
+    stretch that is a column is taken.
+    """
+    columns = set(known)
+    found: list[str] = []
+    for word in words:
+        if word in columns:
+            found.append(word)
+            continue
+        parts = word.split(",")
+        while parts:
+            lengths = range(len(parts), 0, -1)
+            size = next((n for n in lengths if ",".join(parts[:n]).strip() in columns), 1)
+            name = ",".join(parts[:size]).strip()
+            found += [name] if name else []
+            parts = parts[size:]
+    return tuple(found)

@@ -8,22 +8,36 @@ papers scale on the whole set; that is ``scale_on="all"``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_ints
 from whatleaks.data.bins import quantile_bins
-from whatleaks.data.naming import listed, refuse_repeated, repeated, shell
+from whatleaks.data.column_grids import table_grids
+from whatleaks.data.naming import listed
+from whatleaks.data.problems import (
+    Choices,
+    about_columns,
+    about_gaps,
+    about_names,
+    about_rows,
+    holes,
+    raise_first,
+)
 from whatleaks.data.schema import Values, read
-from whatleaks.errors import TableError, UsageError, nearest
+from whatleaks.errors import TableError, UsageError, argument, choice
+from whatleaks.models.grids import Grids
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MINIMUM_ROWS = 20
+LEAVES = "the table without rows that have gaps"
+FAR = 1e6  # training ranges: no value of a column is that far off but by mistake
+REGRESSION_BINS = 4  # classes that a regression target is cut into
+MOST_CLASSES = 100  # a number with more values is a regression target however many rows there are
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,7 @@ class PreparedColumn:
     kind: str
     owner: str  # "active", "passive" or "label"
     encoded_as: tuple[str, ...]
+    spans: tuple[float, ...] = ()  # what 0 to 1 stands for in each, in the table's own units
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Prepared:
     """A table ready for a vertical federation.
 
     ``training`` and ``targets`` index the rows of the arrays and share none; ``rows`` are the
-    positions of these rows in the user's table (``--missing drop-rows`` leaves some out).
+    positions of these rows in the user's table (``missing="drop-rows"`` leaves some out).
     ``sources`` maps each encoded column to the table's own.
     """
 
@@ -57,30 +72,11 @@ class Prepared:
     targets: Ints
     rows: Ints
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """The named choices of ``prepare``, checked."""
-
-    missing: str
-    categories: str
-    encode_text: bool
-    constant: str
-    scale_on: str
-
-    def __post_init__(self) -> None:
-        for flag, value, known in (
-            ("--missing", self.missing, ("refuse", "median", "drop-rows")),
-            ("--categories", self.categories, ("ordinal", "one-hot", "target-mean")),
-            ("constant", self.constant, ("refuse", "drop")),
-            ("--scale-on", self.scale_on, ("training", "all")),
-        ):
-            if value not in known:
-                raise UsageError(
-                    f"{flag} {value!r} is unknown: use one of {', '.join(known)}."
-                    f"{nearest(str(value), known)}"
-                )
+    grids: Grids = field(default_factory=lambda: Grids(()))  # of the passive columns
+    scales: dict[str, tuple[float, float]] = field(default_factory=dict)  # what became 0 and 1
+    # A numeric label that was cut into classes, scaled to [0, 1], and what 0 and 1 are.
+    target: Floats | None = None
+    target_range: tuple[float, float] = (0.0, 1.0)
 
 
 def prepare(
@@ -97,6 +93,7 @@ def prepare(
     scale_on: Literal["training", "all"] = "training",
     training_fraction: float = 0.8,
     bins: int | None = None,
+    trained: Bools | None = None,
 ) -> Prepared:
     """Encode, split and scale a table whose ``passive`` columns another party holds.
 
@@ -107,41 +104,58 @@ def prepare(
       rows, which the active party would have to share. The vocabulary is the whole table's:
       the parties agree on it beforehand.
     - ``encode_text``: free text is numbered like an ordinal category, never one-hot.
-    - ``bins``: cuts a numeric label into quantile classes.
+    - ``bins``: cuts a numeric label into quantile classes. A label with too many values for
+      classes is cut into quarters without being asked; a note says so.
+    - ``trained``: which rows train, where that is no longer to be chosen.
     """
-    choices = _Choices(missing, categories, encode_text, constant, scale_on)
+    choices = Choices(missing, categories, encode_text, constant, scale_on)
     if not 0.0 < training_fraction < 1.0:
         raise UsageError(f"a training fraction of {training_fraction} is not between 0 and 1.")
     names = [str(name) for name in frame.columns]
-    features = _features(names, label, passive, drop)
-    _enough(len(frame), "the table")
+    raise_first(about_names(names, label, passive, drop))
+    theirs, gone = frozenset(passive), frozenset(drop)
+    features = [name for name in names if name != label and name not in gone]
+    raise_first(about_rows(len(frame)))
     notes: list[str] = []
 
-    values = {name: read(name, frame.iloc[:, names.index(name)]) for name in [*features, label]}
-    _usable(values, features, set(passive), choices, [])  # before gaps: a column may go anyway
-    kept = _kept_rows(values, features, label, choices, notes)
+    values = read_columns(frame, [*features, label])
+    raise_first(about_columns(values, features, theirs, choices))
+    raise_first(about_gaps(values, features, label, choices))
+    kept = kept_rows(values, features, label, choices, notes)
     if kept.size < len(frame):
-        _enough(kept.size, "--missing drop-rows leaves too little: the table")
-        left = frame.iloc[kept]
-        values = {name: read(name, left.iloc[:, names.index(name)]) for name in [*features, label]}
+        raise_first(about_rows(kept.size, LEAVES))
+        values = read_columns(frame.iloc[kept], [*features, label])
 
-    labels, classes = _labels(values[label], label, bins)
-    used = _usable(values, features, set(passive), choices, notes)
-    training, targets = split(labels, training_fraction, rng)
+    target = read_label(values[label], bins)
+    notes += target.notes
+    labels, classes = target.codes, target.classes
+    raise_first(about_columns(values, features, theirs, choices))
+    used = [name for name in features if values[name].column.kind != "constant"]
+    constants = [name for name in features if name not in used]
+    if constants:
+        notes.append(f"constant columns left out: {listed(constants, at_most=len(constants))}")
+    if trained is None:
+        training, targets = split(labels, training_fraction, rng)
+    else:
+        training, targets = np.flatnonzero(trained[kept]), np.flatnonzero(~trained[kept])
 
     encoded: dict[str, dict[str, Floats]] = {}
     for name in used:
         filled = _filled(values[name], training, choices)
         encoded[name] = _encoded(filled, labels, training, choices)
     sources = _sources(encoded)
-    sides = {}
+    sides, spans = {}, dict[str, float]()
+    scales: dict[str, tuple[float, float]] = {}
     for owner in ("active", "passive"):
-        mine = [name for name in used if (name in set(passive)) == (owner == "passive")]
+        mine = [name for name in used if (name in theirs) == (owner == "passive")]
         columns = {column: vector for name in mine for column, vector in encoded[name].items()}
-        sides[owner] = (
-            _scaled(columns, sources, training, choices, notes),
-            tuple(columns),
-        )
+        scaled, low, high = _scaled(columns, sources, training, choices, notes)
+        sides[owner] = (scaled, tuple(columns))
+        scales.update(zip(columns, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+        with np.errstate(over="ignore"):
+            spans |= dict(zip(columns, (high - low).tolist(), strict=True))
+    means = [n for n in used if choices.categories == "target-mean" and values[n].numbers is None]
+    grids = table_grids(columns, sources, low, high, means)  # of the passive side, the last one
     return Prepared(
         active=sides["active"][0],
         passive=sides["passive"][0],
@@ -155,8 +169,9 @@ def prepare(
                 PreparedColumn(
                     name,
                     values[name].column.kind,
-                    "passive" if name in set(passive) else "active",
+                    "passive" if name in theirs else "active",
                     tuple(encoded.get(name, {})),
+                    tuple(spans[column] for column in encoded.get(name, {})),
                 )
                 for name in features
             ),
@@ -166,6 +181,10 @@ def prepare(
         targets=sealed_ints(targets),
         rows=sealed_ints(kept),
         notes=tuple(notes),
+        grids=grids,
+        scales=scales,
+        target=target.values,
+        target_range=target.span,
     )
 
 
@@ -185,65 +204,30 @@ def split(labels: Ints, fraction: float, rng: np.random.Generator) -> tuple[Ints
     return np.flatnonzero(chosen).astype(np.int64), np.flatnonzero(~chosen).astype(np.int64)
 
 
-def _features(
-    names: list[str], label: str, passive: Sequence[str], drop: Sequence[str]
-) -> list[str]:
-    """Check who holds which column, by name alone; return the feature columns."""
-    refuse_repeated("the table", names)
-    if label not in names:
-        raise UsageError(f"--label {label!r} is no column of the table.{nearest(label, names)}")
-    if isinstance(passive, str) or isinstance(drop, str):
-        raise UsageError("--passive and --drop take a list of column names, not one word.")
-    for flag, chosen in (("--passive", passive), ("--drop", drop)):
-        for name in chosen:
-            if name not in names:
-                raise UsageError(
-                    f"{flag} {name!r} is no column of the table.{nearest(name, names)}"
-                )
-            if name == label:
-                raise UsageError(f"{flag} names the label {label!r}, which the active party holds.")
-    if not passive:
-        raise UsageError("--passive is empty: name the columns that the other party holds.")
-    if repeated(passive):
-        raise UsageError(f"--passive lists {listed(repeated(passive))} more than once.")
-    both = [name for name in passive if name in set(drop)]
-    if both:
-        raise UsageError(f"{listed(both)} is listed with --passive and with --drop: choose one.")
-    features = [name for name in names if name != label and name not in set(drop)]
-    if len(passive) == len(features):
-        raise UsageError(
-            f"--passive covers every feature column ({len(features)}): leave at least one to the "
-            "active party."
-        )
-    return features
+def read_columns(frame: pd.DataFrame, wanted: Sequence[str]) -> dict[str, Values]:
+    """Read some columns of a table whose names are words."""
+    place = {str(name): i for i, name in enumerate(frame.columns)}
+    return {name: read(name, frame.iloc[:, place[name]]) for name in wanted}
 
 
-def _kept_rows(
-    values: dict[str, Values],
-    features: list[str],
+def kept_rows(
+    values: Mapping[str, Values],
+    features: Sequence[str],
     label: str,
-    choices: _Choices,
+    choices: Choices,
     notes: list[str],
 ) -> Ints:
-    """Refuse missing and infinite values, or return the rows to keep."""
-    rows = _gaps(values[label]).size
+    """Return the rows to keep: all, or those without a gap; infinite numbers are said."""
+    rows = holes(values[label])[0].size
     gone = np.zeros(rows, dtype=np.bool_)
     for name in [*features, label]:
-        gaps, infinite = _gaps(values[name]), _infinities(values[name])
-        counts = int(gaps.sum()), int(infinite.sum())
-        # A constant column is refused or dropped as a whole, with its gaps.
-        if not any(counts) or (name != label and values[name].column.kind == "constant"):
+        gaps, infinite = holes(values[name])
+        if name != label and values[name].column.kind == "constant":
             continue
-        remedy = "--missing drop-rows" if name == label else "--missing median or drop-rows"
-        if choices.missing == "refuse" or (name == label and choices.missing == "median"):
-            number, word = (counts[0], "missing") if counts[0] else (counts[1], "infinite")
-            what = "the label column" if name == label else "column"
-            raise TableError(
-                f"{what} {name!r} has {number} {word} values of {rows}: use {remedy}"
-                f"{', which treats them as missing' if word == 'infinite' else ''}."
+        if infinite.any():
+            notes.append(
+                f"{int(infinite.sum())} infinite values in {name!r} were treated as missing"
             )
-        if counts[1]:
-            notes.append(f"{counts[1]} infinite values in {name!r} were treated as missing")
         gone |= gaps | infinite
     if choices.missing != "drop-rows":
         return np.arange(rows, dtype=np.int64)
@@ -252,98 +236,110 @@ def _kept_rows(
     return np.flatnonzero(~gone).astype(np.int64)
 
 
-def _labels(values: Values, label: str, bins: int | None) -> tuple[Ints, tuple[str, ...]]:
-    """Return the class numbers and names; refuse what cannot be classified."""
-    numeric = values.numbers is not None
-    if bins is not None:
-        if values.numbers is None or values.column.kind == "date":
-            raise UsageError(
-                f"--bins needs a numeric label; column {label!r} holds words or dates."
-            )
-        codes, classes = quantile_bins(values.numbers, bins, label)
-    elif values.numbers is not None:
-        found, codes = np.unique(values.numbers, return_inverse=True)
-        codes = codes.astype(np.int64)
-        classes = tuple(_number_name(value) for value in found)
+@dataclass(frozen=True)
+class Label:
+    """The classes of a label; of a number that was cut into them also its values in [0, 1]."""
+
+    codes: Ints
+    classes: tuple[str, ...]
+    values: Floats | None = None
+    span: tuple[float, float] = (0.0, 1.0)
+    notes: tuple[str, ...] = ()
+
+
+def read_label(values: Values, bins: int | None) -> Label:
+    """Return the classes of a label column; refuse what cannot be classified."""
+    label = values.column.name
+    if values.column.kind == "nested":
+        raise TableError(
+            f"{argument('label')} {label!r} holds lists or records: name a column with one value a row."
+        )
+    dated = values.column.kind == "date"
+    if bins is not None and (values.numbers is None or dated):
+        raise UsageError(
+            f"{argument('bins')} needs a numeric label; column {label!r} holds words or dates."
+        )
+    if values.numbers is None:
+        found = Label(values.codes, values.vocabulary)
+    elif bins is not None:
+        found = _binned(values.numbers, label, bins)
     else:
-        codes, classes = values.codes, values.vocabulary
-    rows, count = codes.size, len(classes)
+        levels, codes = np.unique(values.numbers, return_inverse=True)
+        if not dated and _is_regression(levels.size, codes.size):
+            found = _binned_by_itself(values.numbers, label)
+        else:
+            found = Label(codes.astype(np.int64), tuple(_number_name(value) for value in levels))
+    rows, count = found.codes.size, len(found.classes)
     if count < 2:
         raise TableError(
-            f"--label {label!r} has one class only: name a column with at least 2 classes."
+            f"{argument('label')} {label!r} has one class only: name a column with at least 2 classes."
         )
-    # Few rows for each of many classes: a regression target, or no label at all.
-    if count > max(2, min(20, rows // 4)) and rows < 20 * count:
-        remedy = (
-            "it looks like a regression target: use --bins N"
-            if numeric
-            else "choose another --label"
+    if _is_regression(count, rows):
+        raise TableError(
+            f"the label {label!r} has {count} classes in {rows} rows: choose another "
+            f"{argument('label')}."
         )
-        raise TableError(f"the label {label!r} has {count} classes in {rows} rows: {remedy}.")
-    sizes = np.bincount(codes, minlength=count)
+    sizes = np.bincount(found.codes, minlength=count)
     if sizes.min() < 2:
-        rare = [classes[i] for i in np.flatnonzero(sizes < 2)]
+        rare = [found.classes[i] for i in np.flatnonzero(sizes < 2)]
+        numeric = values.numbers is not None and not dated
         raise TableError(
             f"the label {label!r} has a class with fewer than 2 rows ({listed(rare)}): "
-            "leave those rows out" + (" or use --bins N." if numeric else ".")
+            "leave those rows out" + (f" or use {argument('bins')}." if numeric else ".")
         )
-    return codes, classes
+    return found
 
 
-def _usable(
-    values: dict[str, Values],
-    features: list[str],
-    passive: set[str],
-    choices: _Choices,
-    notes: list[str],
-) -> list[str]:
-    """Refuse identifiers, free text and constants; return the columns to encode."""
-    kinds = {name: values[name].column.kind for name in features}
-    ids = [name for name in features if kinds[name] == "id"]
-    if ids:
-        raise TableError(
-            f"column {listed(ids)} looks like an identifier (another value in every row): "
-            f"leave it out with --drop {shell(ids[0])}."
+def _is_regression(levels: int, rows: int) -> bool:
+    """Say whether a label has few rows for each of many values: a number, or no label at all."""
+    return levels > MOST_CLASSES or (levels > max(2, min(20, rows // 4)) and rows < 20 * levels)
+
+
+def _binned(numbers: Floats, label: str, bins: int) -> Label:
+    codes, classes = quantile_bins(numbers, bins, label)
+    low, high = float(numbers.min()), float(numbers.max())
+    half = high / 2 - low / 2  # halves: the difference of two huge numbers stays finite
+    scaled = (numbers / 2 - low / 2) / half if half > 0 else np.zeros_like(numbers)
+    return Label(codes, classes, sealed(scaled), (low, high))
+
+
+def _binned_by_itself(numbers: Floats, label: str) -> Label:
+    """Cut a regression target into quarters; ties may leave room for fewer classes only."""
+    for count in range(REGRESSION_BINS, 1, -1):
+        try:
+            found = _binned(numbers, label, count)
+        except TableError:
+            continue
+        return replace(
+            found,
+            notes=(
+                f"the label {label!r} is a number with {np.unique(numbers).size} values: for the "
+                f"attacks it is cut at its quantiles into {len(found.classes)} classes "
+                f"({argument('bins')} sets how many)",
+            ),
         )
-    texts = [name for name in features if kinds[name] == "text"]
-    if texts and not choices.encode_text:
-        raise TableError(
-            f"column {listed(texts)} holds free text ({values[texts[0]].column.distinct} distinct "
-            f"values): use --drop {shell(texts[0])} or --encode-text."
-        )
-    constants = [name for name in features if kinds[name] == "constant"]
-    if constants and choices.constant == "refuse":
-        raise TableError(f"column {listed(constants)} holds one value only: use --drop-constant.")
-    if constants:
-        notes.append(f"constant columns left out: {listed(constants, at_most=len(constants))}")
-    used = [name for name in features if kinds[name] != "constant"]
-    for owner, mine in (
-        ("passive (--passive)", [name for name in used if name in passive]),
-        ("active", [name for name in used if name not in passive]),
-    ):
-        if not mine:
-            raise TableError(f"every column of the {owner} party is constant: nothing to audit.")
-    return used
+    return _binned(numbers, label, REGRESSION_BINS)  # says why it cannot be cut
 
 
-def _filled(values: Values, training: Ints, choices: _Choices) -> Values:
+def _filled(values: Values, training: Ints, choices: Choices) -> Values:
     """Fill what is missing: numbers by their median, words and booleans by the most frequent."""
-    holes = _gaps(values) | _infinities(values)
-    if choices.missing != "median" or not holes.any():
+    gaps, infinite = holes(values)
+    unknown = gaps | infinite
+    if choices.missing != "median" or not unknown.any():
         return values
-    known = training[~holes[training]]
-    known = known if known.size else np.flatnonzero(~holes)  # missing in all training rows
+    known = training[~unknown[training]]
+    known = known if known.size else np.flatnonzero(~unknown)  # missing in all training rows
     if values.numbers is None:
         codes = values.codes.copy()
-        codes[holes] = np.bincount(values.codes[known]).argmax()
+        codes[unknown] = np.bincount(values.codes[known]).argmax()
         return Values(values.column, None, codes, values.vocabulary)
     numbers = values.numbers.copy()
     middle = np.median(numbers[known] / 2.0) * 2.0  # halves: the mean of two huge ones stays finite
-    numbers[holes] = np.round(middle) if values.column.kind == "boolean" else middle
+    numbers[unknown] = np.round(middle) if values.column.kind == "boolean" else middle
     return Values(values.column, numbers, values.codes, ())
 
 
-def _encoded(values: Values, labels: Ints, training: Ints, choices: _Choices) -> dict[str, Floats]:
+def _encoded(values: Values, labels: Ints, training: Ints, choices: Choices) -> dict[str, Floats]:
     """Return the encoded columns of one column by name."""
     name, kind = values.column.name, values.column.kind
     if values.numbers is not None:
@@ -383,23 +379,30 @@ def _scaled(
     columns: dict[str, Floats],
     sources: dict[str, str],
     training: Ints,
-    choices: _Choices,
+    choices: Choices,
     notes: list[str],
-) -> Floats:
-    """Scale to [0, 1] by the minimum and maximum of the training rows, or of all rows."""
+) -> tuple[Floats, Floats, Floats]:
+    """Scale to [0, 1] by the minimum and maximum of the training rows, or of all rows.
+
+    Return the scaled table, and what became 0 and 1 of every column.
+    """
     table = np.column_stack(list(columns.values()))
     low, high = table.min(axis=0), table.max(axis=0)
     if choices.scale_on == "training":
         fitted_low, fitted_high = table[training].min(axis=0), table[training].max(axis=0)
         flat = (fitted_low == fitted_high) & (low < high)
-        if flat.any():
-            alike = sorted(
-                {sources[name] for name, is_flat in zip(columns, flat, strict=True) if is_flat}
-            )
-            notes.append(
-                f"{listed(alike)}: the same value in every training row, scaled on all rows"
-            )
-        low, high = np.where(flat, low, fitted_low), np.where(flat, high, fitted_high)
+        # Quarters: the difference of two huge numbers stays finite.
+        beyond = np.maximum(fitted_low / 4 - low / 4, high / 4 - fitted_high / 4)
+        far = ~flat & (beyond / FAR > fitted_high / 4 - fitted_low / 4) & (low < high)
+        for odd, why in (
+            (flat, "the same value in every training row"),
+            (far, "a value a million times the training rows' range away from them"),
+        ):
+            named = sorted({sources[n] for n, is_odd in zip(columns, odd, strict=True) if is_odd})
+            if named:
+                notes.append(f"{listed(named)}: {why}, scaled on all rows")
+        low = np.where(flat | far, low, fitted_low)
+        high = np.where(flat | far, high, fitted_high)
     # Quarters keep the difference of two huge numbers finite; powers of two round nothing.
     factor = np.where(np.maximum(np.abs(low), np.abs(high)) > 1e300, 0.25, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -411,26 +414,9 @@ def _scaled(
         name = sources[list(columns)[int(np.flatnonzero(wild)[0])]]
         raise TableError(
             f"column {name!r} spans too little in the training rows to scale its other values: "
-            f"correct it or use --drop {shell(name)}."
+            f"correct it or use {choice('drop', [name])}."
         )
-    return sealed(scaled)
-
-
-def _gaps(values: Values) -> Bools:
-    gaps: Bools = values.codes < 0 if values.numbers is None else np.isnan(values.numbers)
-    return gaps
-
-
-def _infinities(values: Values) -> Bools:
-    if values.numbers is None:
-        return np.zeros(values.codes.size, dtype=np.bool_)
-    infinite: Bools = np.isinf(values.numbers)
-    return infinite
-
-
-def _enough(rows: int, what: str) -> None:
-    if rows < MINIMUM_ROWS:
-        raise TableError(f"{what} has {rows} rows: an audit needs at least {MINIMUM_ROWS}.")
+    return sealed(scaled), low, high
 
 
 def _number_name(value: Any) -> str:

@@ -658,7 +658,7 @@ _EMBEDDED = (
         features=64,
         target="digit",
         task="classification",
-        note="ships with scikit-learn; three pixels are constant (--drop-constant)",
+        note="ships with scikit-learn; three pixels are constant",
     ),
     Card(
         name="diabetes",

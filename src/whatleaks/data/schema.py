@@ -13,7 +13,7 @@ from whatleaks.arrays import Floats, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = ("number", "integer", "boolean", "category", "date", "text", "constant", "id")
+KINDS = ("number", "integer", "boolean", "category", "date", "text", "constant", "id", "nested")
 
 # Free text: many values and few repeats, or long ones.
 _TEXT_DISTINCT = 50
@@ -60,11 +60,27 @@ def infer(frame: pd.DataFrame) -> tuple[Column, ...]:
 
 def read(name: str, series: pd.Series[Any]) -> Values:
     """Read one column as numbers or as words, and say what kind it is."""
+    if is_nested(series):
+        nothing = np.full(len(series), -1, dtype=np.int64)
+        return Values(Column(name, "nested", 0, int(series.isna().sum())), None, nothing, ())
     numbers, dated = _numbers(series)
     if numbers is not None:
         return Values(_numeric(name, numbers, dated), numbers, np.empty(0, np.int64), ())
     codes, vocabulary = _words(series)
     return Values(_wordy(name, codes, vocabulary), None, codes, vocabulary)
+
+
+def is_nested(series: pd.Series[Any]) -> bool:
+    """Say whether a column holds lists, records or maps: more than one value in a row."""
+    if series.dtype != object:
+        return False
+    import pandas as pd
+
+    # Words, numbers and dates are recognised fast, so that few columns are walked through.
+    if pd.api.types.infer_dtype(series, skipna=True) not in ("mixed", "mixed-integer"):
+        return False
+    several = (list, tuple, dict, set, frozenset, np.ndarray)
+    return any(isinstance(value, several) for value in series)
 
 
 def _numbers(series: pd.Series[Any]) -> tuple[Floats | None, bool]:

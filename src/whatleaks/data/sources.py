@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whatleaks.data.naming import chosen_names
 from whatleaks.data.registry import CARDS
-from whatleaks.errors import TableError, UsageError, nearest
+from whatleaks.errors import TableError, UsageError, argument, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,89 +17,121 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A table, its label and the columns that the passive party holds."""
+    """A table, its label and the columns that each passive party holds."""
 
     frame: pd.DataFrame
     label: str
-    passive: tuple[str, ...]
+    parties: tuple[tuple[str, ...], ...]
     name: str
     notes: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """The columns of all passive parties."""
+        return tuple(name for columns in self.parties for name in columns)
 
 
 def open_source(
     table: str,
     label: str | None,
-    passive: tuple[str, ...] | None,
-    passive_file: Path | None,
-    id_column: str | None,
-    inner: bool,
-    data_home: Path | None,
+    passive: Sequence[str] = (),
+    passive_files: Sequence[Path] = (),
+    id_column: str | None = None,
+    inner: bool = False,
+    data_home: Path | None = None,
+    drop: Sequence[str] = (),
 ) -> Source:
-    """Open what ``table`` names. A file of that name wins over a data set."""
-    if (passive_file is None) != (id_column is None):
-        given, lacking = (
-            ("--id", "--passive-file") if passive_file is None else ("--passive-file", "--id")
-        )
-        raise UsageError(f"{given} needs {lacking}: two files are joined by an id column")
-    if passive_file is not None and passive is not None:
+    """Open what ``table`` names. A file of that name wins over a data set.
+
+    ``passive`` and ``drop`` are words of the command line: a name each, or several with commas.
+    """
+    if bool(passive_files) != (id_column is not None):
+        given, lacking = argument("passive_file"), argument("id_column")
+        if not passive_files:
+            given, lacking = lacking, given
+        raise UsageError(f"{given} needs {lacking}: the files are joined by an id column")
+    if passive_files and passive:
         raise UsageError(
-            "--passive and --passive-file exclude each other: the file says what is passive"
+            f"{argument('passive')} and {argument('passive_file')} exclude each other: the file "
+            "says what is passive"
         )
-    if inner and passive_file is None:
-        raise UsageError("--inner belongs to --passive-file: there is nothing to join")
+    if inner and not passive_files:
+        raise UsageError(
+            f"{argument('inner')} belongs to {argument('passive_file')}: there is nothing to join"
+        )
     if not Path(table).exists() and table in CARDS:
-        return _named(table, label, passive, data_home)
+        return _named(table, label, passive, data_home, drop)
     if not Path(table).exists() and not Path(table).suffix and "/" not in table:
         raise TableError(
             f"there is no file {table} and no data set of that name.{nearest(table, CARDS)} "
             "`whatleaks datasets` lists the sets."
         )
-    return _files(Path(table), label, passive, passive_file, id_column, inner)
+    return _files(Path(table), label, passive, passive_files, id_column, inner, drop)
 
 
 def _named(
-    name: str, label: str | None, passive: tuple[str, ...] | None, data_home: Path | None
+    name: str,
+    label: str | None,
+    passive: Sequence[str],
+    data_home: Path | None,
+    drop: Sequence[str],
 ) -> Source:
     from whatleaks.data.loading import load
 
     dataset = load(name, data_home)
+    columns = [str(c) for c in dataset.frame.columns]
     chosen = label if label is not None else dataset.label
+    theirs, gone = chosen_names(passive, columns), chosen_names(drop, columns)
     notes: tuple[str, ...] = ()
-    if passive is None:
-        features = [str(c) for c in dataset.frame.columns if c not in (dataset.label, chosen)]
-        passive = tuple(features[: max(1, len(features) // 2)])
+    if not theirs:
+        features = [c for c in columns if c not in (dataset.label, chosen, *gone)]
+        theirs = tuple(features[: max(1, len(features) // 2)])
         notes = (
-            f"No --passive was given: the first {len(passive)} of {len(features)} columns of "
+            f"No {argument('passive')} was given: the first {len(theirs)} of {len(features)} columns of "
             f"{name} are taken as the passive party's.",
         )
-    return Source(dataset.frame, chosen, passive, name, notes)
+    return Source(dataset.frame, chosen, (theirs,), name, notes, gone)
 
 
 def _files(
     path: Path,
     label: str | None,
-    passive: tuple[str, ...] | None,
-    passive_file: Path | None,
+    passive: Sequence[str],
+    passive_files: Sequence[Path],
     id_column: str | None,
     inner: bool,
+    drop: Sequence[str],
 ) -> Source:
     from whatleaks.data.table import join, read_table
 
     frame = read_table(path)
     names = [str(name) for name in frame.columns]
+    name = readable(path.name)
     if label is None:
-        raise UsageError(f"--label is missing: name the column to predict, one of {_some(names)}")
-    if passive_file is not None and id_column is not None:
-        joined = join(frame, read_table(passive_file), id_column, inner=inner)
-        return Source(joined.frame, label, joined.passive_columns, path.name, joined.notes)
-    if passive is None:
         raise UsageError(
-            f"--passive is missing: name the partner's columns, some of {_some(n for n in names if n != label)}"
+            f"{argument('label')} is missing: name the column to predict, one of {_some(names)}"
         )
-    return Source(frame, label, passive, path.name)
+    if id_column is not None:
+        joined = join(frame, [read_table(other) for other in passive_files], id_column, inner=inner)
+        gone = chosen_names(drop, [str(c) for c in joined.frame.columns])
+        parties = tuple(tuple(c for c in columns if c not in gone) for columns in joined.parties)
+        return Source(joined.frame, label, parties, name, joined.notes, gone)
+    if not passive:
+        raise UsageError(
+            f"{argument('passive')} is missing: name the partner's columns, some of "
+            f"{_some(other for other in names if other != label)}"
+        )
+    theirs, gone = chosen_names(passive, names), chosen_names(drop, names)
+    return Source(frame, label, (theirs,), name, (), gone)
+
+
+def readable(text: str) -> str:
+    """Return a file's name as text that can be written: bytes that are no UTF-8 become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _some(names: Iterable[str]) -> str:
     """List the first few names."""
-    listed = list(names)
+    listed = [name if name.isprintable() else repr(name) for name in names]
     return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "")

@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.data.naming import listed, refuse_repeated
-from whatleaks.errors import TableError, UsageError, nearest
+from whatleaks.errors import TableError, UsageError, argument, choice, nearest
+from whatleaks.wire.parties import passive_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 16
+_BESIDE = b"whatleaks.beside"
 _MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Two tables joined by an id, which is left out; who brought which column."""
+    """Tables joined by an id, which is left out; who brought which column.
+
+    ``parties`` has the columns of each passive party, ``passive_columns`` of all of them.
+    """
 
     frame: pd.DataFrame
     active_columns: tuple[str, ...]
     passive_columns: tuple[str, ...]
+    parties: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
 
@@ -59,6 +67,20 @@ def read_table(path: Path | str) -> pd.DataFrame:
     return frame
 
 
+def is_file_name(text: str) -> bool:
+    """Say whether a word names a file rather than a data set: it has a folder or an ending."""
+    return "/" in text or text.endswith((".csv", ".csv.gz", ".tsv", ".txt", ".parquet"))
+
+
+def file_hash(path: Path | str) -> str:
+    """Return the sha256 of a file's bytes; a file that is not there is refused by name."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
 def from_frame(frame: Any) -> pd.DataFrame:
     """Take a pandas or polars frame: a copy with column names as words and rows renumbered."""
     import pandas as pd
@@ -79,41 +101,72 @@ def from_frame(frame: Any) -> pd.DataFrame:
     return table
 
 
-def join(active: pd.DataFrame, passive: pd.DataFrame, on: str, *, inner: bool = False) -> Joined:
-    """Join the active and the passive party's rows by the id column ``on``.
+def join(
+    active: pd.DataFrame,
+    passive: pd.DataFrame | Sequence[pd.DataFrame],
+    on: str,
+    *,
+    inner: bool = False,
+) -> Joined:
+    """Join the active and the passive parties' rows by the id column ``on``.
 
-    Rows keep the active order. Ids that only one side has are refused, or left out with
-    ``inner``. In a real federation a private set intersection does this.
+    Rows keep the active order. Ids that not all have are refused, or left out with ``inner``;
+    in a real federation a private set intersection does this. A name that several files have
+    gets the party's name in front in the passive ones.
     """
-    keys = {}
-    for side, flag, frame in (("active", "table", active), ("passive", "--passive-file", passive)):
-        keys[side] = _keys(frame, on, f"the {side} file ({flag})")
-    left, right = keys["active"], keys["passive"]
-    only_left, only_right = ~left.isin(right), ~right.isin(left)
-    alone = int(only_left.sum()), int(only_right.sum())
-    if not inner and any(alone):
-        raise TableError(
-            f"the ids in {on!r} do not match: {alone[0]} only in the active file and {alone[1]} "
-            "only in the passive file; --inner keeps the common ones."
-        )
-    if bool(only_left.all()):
-        raise TableError(f"the two files have no id in common in column {on!r} (--id).")
-    mine = [str(column) for column in active if column != on]
-    theirs = [str(column) for column in passive if column != on]
-    both = sorted(set(mine) & set(theirs))
-    if both:
-        raise TableError(f"both files have a column {listed(both)}: rename it in one of them.")
-    if not theirs:
-        raise TableError(f"the passive file (--passive-file) has no column besides the id {on!r}.")
     import pandas as pd
 
-    rows = active[~only_left.to_numpy()].drop(columns=on).reset_index(drop=True)
-    position = pd.Series(range(len(right)), index=right)
-    found = position.loc[left[~only_left.to_numpy()]].to_numpy()
-    other = passive.iloc[found].drop(columns=on).reset_index(drop=True)
-    note = f"--inner left out {alone[0]} active and {alone[1]} passive rows without a partner"
+    theirs = [passive] if isinstance(passive, pd.DataFrame) else list(passive)
+    parties = passive_names(len(theirs))
+    left = _keys(active, on, f"the active file ({argument('table')})")
+    given = f"({argument('passive_file')})"
+    right = [
+        _keys(frame, on, f"the {party} file {given}")
+        for party, frame in zip(parties, theirs, strict=True)
+    ]
+    common = left
+    for keys in right:
+        common = common[common.isin(keys)]
+    alone = len(left) - len(common), [len(keys) - len(common) for keys in right]
+    note = f"{alone[0]} only in the active file and " + " and ".join(
+        f"{count} only in the {party} file" for count, party in zip(alone[1], parties, strict=True)
+    )
+    if common.empty:
+        raise TableError(
+            f"the files have no id in common in column {on!r} ({argument('id_column')})."
+        )
+    if not inner and (alone[0] or any(alone[1])):
+        raise TableError(
+            f"the ids in {on!r} do not match: {note}; {choice('inner', True)} keeps the common ones."
+        )
+    parts = [active.loc[common.index].drop(columns=on).reset_index(drop=True)]
+    taken = {str(name) for name in parts[0].columns}
+    mine, brought, notes = tuple(parts[0].columns), [], []
+    for party, frame, keys in zip(parties, theirs, right, strict=True):
+        position = pd.Series(range(len(keys)), index=keys)
+        found = position.loc[common].to_numpy()
+        part = frame.iloc[found].drop(columns=on).reset_index(drop=True)
+        if part.shape[1] == 0:
+            raise TableError(f"the {party} file {given} has no column besides the id {on!r}.")
+        again = {str(n): f"{party}.{n}" for n in part.columns if str(n) in taken}
+        if again:
+            notes.append(
+                f"columns of the {party} file that another file has too are named with the party: "
+                f"{listed(list(again.values()))}"
+            )
+        part.columns = pd.Index([again.get(str(n), str(n)) for n in part.columns])
+        refuse_repeated("the joined table", [*taken, *part.columns])
+        taken |= set(part.columns)
+        brought.append(tuple(str(name) for name in part.columns))
+        parts.append(part)
+    if alone[0] or any(alone[1]):
+        notes.append(f"{argument('inner')} left out rows without a partner: {note}")
     return Joined(
-        pd.concat([rows, other], axis=1), tuple(mine), tuple(theirs), (note,) if any(alone) else ()
+        pd.concat(parts, axis=1),
+        tuple(str(name) for name in mine),
+        tuple(name for columns in brought for name in columns),
+        tuple(brought),
+        tuple(notes),
     )
 
 
@@ -123,7 +176,9 @@ def _keys(frame: pd.DataFrame, on: str, where: str) -> pd.Series[Any]:
 
     if on not in frame.columns:
         known = [str(column) for column in frame]
-        raise UsageError(f"{where} has no id column {on!r} (--id).{nearest(on, known)}")
+        raise UsageError(
+            f"{where} has no id column {on!r} ({argument('id_column')}).{nearest(on, known)}"
+        )
     ids = frame[on]
     missing = int(ids.isna().sum())
     if missing:
@@ -185,7 +240,53 @@ def _csv(path: Path, raw: bytes) -> pd.DataFrame:
             table = attempt(threads=False)  # slower, but it counts the rows
         except pyarrow.ArrowInvalid as error:
             raise TableError(_why_no_table(path, separator, str(error))) from None
+    doubtful = _maybe_thousands(table, separator)
+    if doubtful:
+        as_words = {name: pyarrow.string() for name in doubtful}
+        convert = arrow.ConvertOptions(
+            column_types=as_words,
+            null_values=_MISSING,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        )
+        words = attempt(threads=True)
+        doubtful = [name for name in doubtful if _in_groups(words[name])]
+        for name in doubtful:
+            table = table.set_column(table.column_names.index(name), name, words[name])
     return _to_pandas(path, table)
+
+
+def _maybe_thousands(table: Any, separator: str) -> list[str]:
+    """Name the columns read with a decimal point in a file where points may mark thousands.
+
+    That is a file whose cells are cut by semicolons, or which holds numbers such as 7,57.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    names = table.column_names
+    if len(set(names)) < len(names):
+        return []  # refused later, by name
+    floats = [n for n in names if pyarrow.types.is_floating(table.schema.field(n).type)]
+    if not floats:
+        return []
+    if separator == ";":
+        return floats
+    for name in names:
+        if pyarrow.types.is_string(table.schema.field(name).type):
+            found = compute.match_substring_regex(table[name].slice(0, 1000), r"^[+-]?\d+,\d+$")
+            if compute.any(found).as_py():
+                return floats
+    return []
+
+
+def _in_groups(words: Any) -> bool:
+    """Say whether every number is whole or has its digits in groups of three after points."""
+    from pyarrow import compute
+
+    pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)\s*$"
+    fits = compute.all(compute.match_substring_regex(words, pattern)).as_py()
+    return bool(fits and compute.any(compute.match_substring(words, ".")).as_py())
 
 
 def _why_no_table(path: Path, separator: str, reason: str) -> str:
@@ -241,3 +342,58 @@ def _to_pandas(path: Path, table: Any) -> pd.DataFrame:
         date_as_object=False, ignore_metadata=True
     )
     return frame
+
+
+def storable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Write values that no file of columns can hold (lists, records, mixed kinds) as words.
+
+    Preparation has refused or left out what it cannot use by then; a mixed column was read as
+    the same words.
+    """
+    import pyarrow as pa
+
+    changed = {}
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        if column.dtype.kind in "biufmM" and not hasattr(column.dtype, "storage"):
+            continue
+        try:
+            stored = pa.array(column, from_pandas=True)
+            if not pa.types.is_nested(stored.type):
+                continue
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            pass
+        changed[name] = column.map(str, na_action="ignore").astype("object")
+    return frame.assign(**changed) if changed else frame
+
+
+def pack_table(frame: pd.DataFrame, beside: bytes = b"") -> bytes:
+    """Turn a frame into bytes that a worker can read; numbers, words and gaps stay what they are.
+
+    ``beside`` are bytes that go with it, such as a model.
+    """
+    import pyarrow as pa
+
+    sink = io.BytesIO()
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if beside:
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _BESIDE: beside})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def unpack_table(data: bytes) -> pd.DataFrame:
+    """Read back what ``pack_table`` wrote."""
+    import pyarrow as pa
+
+    frame: pd.DataFrame = pa.ipc.open_stream(io.BytesIO(data)).read_pandas()
+    return frame
+
+
+def beside_table(data: bytes) -> bytes:
+    """Return the bytes that were packed with a table, or none."""
+    import pyarrow as pa
+
+    schema = pa.ipc.open_stream(io.BytesIO(data)).schema
+    return bytes((schema.metadata or {}).get(_BESIDE, b""))

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from whatleaks.arrays import Bools, Floats, sealed
+from whatleaks.catalog import defense
+from whatleaks.defenses.protocol import DataDefense
 from whatleaks.errors import TableError, UsageError
 from whatleaks.models.pearson import correlations
 
@@ -37,8 +39,15 @@ class Collaboration:
         return int(self.kept.sum()) <= self.classes - 1
 
 
+@defense(
+    "correlation-max-0.5",
+    title="Columns left out that correlate above 0.5 with a column of the partner",
+    paper="Luo et al. 2021",
+    needs="a way to compare both parties' columns before joining",
+    family=("correlation-max", "threshold"),
+)
 @dataclass(frozen=True)
-class CorrelationFilter:
+class CorrelationFilter(DataDefense):
     """Leaves out passive columns whose correlation with the active ones exceeds ``threshold``.
 
     ``statistic``: "mean" is the paper's own measure (Eq 16); "max" looks at the closest

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
+from whatleaks.catalog import defense
+from whatleaks.defenses.protocol import TrainingDefense
 from whatleaks.errors import UsageError
 
 
+@defense(
+    "dropout-0.5",
+    title="Half of the hidden values left out in training",
+    paper="Luo et al. 2021",
+    needs="a network whose training can be repeated",
+    settings={"dropout": 0.5},
+    family=("dropout", "dropout"),
+)
 @dataclass(frozen=True)
-class Dropout:
+class Dropout(TrainingDefense):
     """Leave out a share of the hidden values, chosen anew in every training step."""
 
     dropout: float = 0.5
@@ -22,3 +33,9 @@ class Dropout:
     def name(self) -> str:
         """The defense and its share."""
         return f"dropout-{self.dropout:g}"
+
+    def adapt(self, settings: Any) -> Any | None:
+        """Set the rate of a federation that knows dropout; additive networks are too small for it."""
+        if not any(f.name == "dropout" for f in fields(settings)):
+            return None
+        return replace(settings, dropout=self.dropout)

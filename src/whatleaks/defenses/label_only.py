@@ -7,13 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats
+from whatleaks.catalog import defense
+from whatleaks.defenses.protocol import ReleaseDefense
+from whatleaks.defenses.rounding import Rounding
 
 
+@defense(
+    "label-only",
+    title="Only the predicted class is released",
+    paper="Jiang et al. 2022",
+    needs="an active party that can work without scores",
+)
 @dataclass(frozen=True)
-class LabelOnly:
+class LabelOnly(ReleaseDefense):
     """One for the predicted class, zero for the others. Accuracy does not change."""
 
-    name: str = "label-only"
+    @property
+    def name(self) -> str:
+        """The defense."""
+        return "label-only"
+
+    def follows(self, other: ReleaseDefense) -> bool:
+        """The class is that of the largest rounded score, up to ties."""
+        return isinstance(other, Rounding)
 
     def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
         """Keep only which score is largest."""

@@ -1,65 +1,139 @@
-"""What a defense is. What it acts on is its type: a release, the training, the data."""
+"""What a defense is: it fits one of six sockets, and each socket is applied in one place.
+
+| socket | where it acts | applied by |
+|---|---|---|
+| data | which columns are contributed | ``trial.preparing`` |
+| training | the settings that the parties train with | ``trial.trial`` |
+| message | numbers before the channel encodes them | ``wire.channel`` |
+| release | scores before they leave the coordinator | ``Guard`` |
+| gate | whether a score leaves at all | ``Guard`` |
+| parameters | what is disclosed of the passive party's model | ``trial.stage`` |
+
+A defense derives from one of these classes; which one says where it goes.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats
 
+# own columns, scores -> the values that the attack of this name would guess
+Simulate = Callable[[str, Floats, Floats], Floats]
 
-class ReleaseDefense(Protocol):
-    """Changes scores before they leave the coordinator, so the transcript holds only the changed ones."""
+
+class Defense(ABC):
+    """Anything that fits a socket. ``socket`` is the word that listings and reports use."""
+
+    socket: ClassVar[str]
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The short name under which results are stored."""
-        ...
-
-    def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
-        """Return the scores that leave the house."""
-        ...
 
 
-class WithholdingDefense(Protocol):
-    """Decides record by record whether a score may leave at all; it sees both parties' columns."""
-
-    @property
-    def name(self) -> str:
-        """The short name under which results are stored."""
-        ...
-
-    def allow(self, own: Floats, truth: Floats, scores: Floats) -> Bools:
-        """Say for every record whether its score may be released."""
-        ...
-
-
-class TrainingDefense(Protocol):
-    """Changes how the joint model is trained; nothing else."""
-
-    @property
-    def name(self) -> str:
-        """The short name under which results are stored."""
-        ...
-
-    @property
-    def dropout(self) -> float:
-        """The share of hidden values that training leaves out at random."""
-        ...
-
-
-class DataDefense(Protocol):
+class DataDefense(Defense):
     """Decides before any collaboration which columns the passive party contributes."""
 
-    @property
-    def name(self) -> str:
-        """The short name under which results are stored."""
-        ...
+    socket = "data"
 
+    @abstractmethod
     def keep(self, active: Floats, passive: Floats) -> Bools:
         """Say for every passive column whether it may be contributed."""
-        ...
 
 
-Defense = ReleaseDefense | WithholdingDefense | TrainingDefense | DataDefense
+class TrainingDefense(Defense):
+    """Changes how the parties train, and nothing else."""
+
+    socket = "training"
+
+    @abstractmethod
+    def adapt(self, settings: Any) -> Any | None:
+        """Return a federation's settings with the defense in place, or None if it does not fit."""
+
+
+class MessageDefense(Defense):
+    """Changes numbers before the channel encodes them, so no transcript ever holds the others."""
+
+    socket = "message"
+
+    @abstractmethod
+    def alter(self, sender: str, kind: str, values: Floats, rng: np.random.Generator) -> Floats:
+        """Return what ``sender`` sends instead of ``values``; the shape stays."""
+
+
+class ReleaseDefense(Defense):
+    """Changes scores before they leave the coordinator."""
+
+    socket = "release"
+
+    @abstractmethod
+    def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
+        """Return the scores that leave the house."""
+
+    def follows(self, other: ReleaseDefense) -> bool:
+        """Say whether whoever holds ``other``'s release can make this one from it.
+
+        Then ``other`` cannot be safer: its adversary may throw away what this one does.
+        """
+        del other
+        return False
+
+    def told(self) -> Mapping[str, Any]:
+        """Return what an adversary who knows the defense sets on attacks that can use it."""
+        return {}
+
+
+class WithholdingDefense(Defense):
+    """Decides record by record whether a score may leave at all; it sees both parties' columns."""
+
+    socket = "gate"
+
+    @abstractmethod
+    def allow(self, own: Floats, truth: Floats, scores: Floats, simulate: Simulate) -> Bools:
+        """Say for every record whether its score may be released."""
+
+
+class ParameterDefense(Defense):
+    """Blurs what the passive party discloses of its model; the federation keeps the true one."""
+
+    socket = "parameters"
+
+    @abstractmethod
+    def disclose(self, grant: Any, rng: np.random.Generator) -> Any:
+        """Return the grant that is handed out instead of the true one."""
+
+
+def _no_simulation(attack: str, own: Floats, scores: Floats) -> Floats:
+    raise AssertionError("no gate is in place: nothing simulates an attack")
+
+
+def _nothing() -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(0))
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What stands at the door when scores leave: release defenses in turn, then a gate."""
+
+    release: Sequence[ReleaseDefense] = ()
+    gate: WithholdingDefense | None = None
+    rng: np.random.Generator = field(default_factory=_nothing)
+    simulate: Simulate = _no_simulation
+    # What a message defense does to numbers on their way, for predictions on channels of their own.
+    alter: Callable[[str, str, Floats], Floats] | None = None
+
+    def apply(self, scores: Floats) -> Floats:
+        """Let every release defense act on the scores."""
+        for defense in self.release:
+            scores = defense.release(scores, self.rng)
+        return scores
+
+
+OPEN = Guard()

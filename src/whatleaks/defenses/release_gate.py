@@ -9,28 +9,34 @@ also tells something: the attack would have come close.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats
+from whatleaks.catalog import defense
+from whatleaks.defenses.protocol import Simulate, WithholdingDefense
 from whatleaks.errors import UsageError
 
-Simulate = Callable[[Floats, Floats], Floats]
 
-
+@defense(
+    "gate-0.01",
+    title="Scores withheld where a simulated attack comes within 0.01",
+    paper="Luo et al. 2021",
+    needs="an enclave that sees both parties' columns",
+    settings={"threshold": 0.01},
+    family=("gate", "threshold"),
+)
 @dataclass(frozen=True)
-class ReleaseGate:
+class ReleaseGate(WithholdingDefense):
     """Withhold the scores of records whose simulated error is below ``threshold``.
 
-    ``simulate(own, scores)`` returns the attack's values for these records; it must give the
-    same values for the same arguments. The error is the mean squared error over a record's
-    columns (U Eq 10 for one record).
+    ``attack`` names the attack that is simulated. The error is the mean squared error over a
+    record's columns (U Eq 10 for one record).
     """
 
-    simulate: Simulate
     threshold: float = 0.01
+    attack: str = "equality-solving-clipped"
 
     def __post_init__(self) -> None:
         """Refuse a threshold that means nothing."""
@@ -42,17 +48,18 @@ class ReleaseGate:
         """The gate and its threshold."""
         return f"gate-{self.threshold:g}"
 
-    def allow(self, own: Floats, truth: Floats, scores: Floats) -> Bools:
+    def allow(self, own: Floats, truth: Floats, scores: Floats, simulate: Simulate) -> Bools:
         """Say for every record whether its score may be released.
 
         An attack that learns from many records guesses otherwise when some are missing. So
         the attack is simulated again on what would be released, until nothing more has to be
         withheld: the adversary who runs it gets what was checked. An attack that treats
-        every record by itself needs two rounds.
+        every record by itself needs two rounds. ``simulate`` must give the same values for the
+        same arguments.
         """
         released: Bools = np.ones(len(scores), dtype=np.bool_)
         while released.any():
-            guess = self.simulate(own[released], scores[released])
+            guess = simulate(self.attack, own[released], scores[released])
             error = ((guess - truth[released]) ** 2).mean(axis=1)
             safe = error >= self.threshold
             if safe.all():

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whatleaks.arrays import Floats
+from whatleaks.catalog import defense
+from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.errors import UsageError
 
 
+@defense(
+    "rounding-3",
+    title="Scores rounded down to 3 digits",
+    paper="Luo et al. 2021",
+    needs="a coordinator who rounds before it sends",
+    settings={"digits": 3},
+    family=("rounding", "digits"),
+)
+@defense(
+    "rounding-1",
+    title="Scores rounded down to 1 digit",
+    paper="Luo et al. 2021",
+    needs="a coordinator who rounds before it sends",
+    settings={"digits": 1},
+    family=("rounding", "digits"),
+)
 @dataclass(frozen=True)
-class Rounding:
+class Rounding(ReleaseDefense):
     """Keep ``digits`` digits after the point and cut the rest. The scores need not sum to one any more."""
 
     digits: int = 1
@@ -25,6 +45,14 @@ class Rounding:
     def name(self) -> str:
         """The defense and its digits."""
         return f"rounding-{self.digits}"
+
+    def follows(self, other: ReleaseDefense) -> bool:
+        """Fewer digits follow from more: the rest is cut off."""
+        return isinstance(other, Rounding) and self.digits < other.digits
+
+    def told(self) -> Mapping[str, Any]:
+        """Return how many digits are left."""
+        return {"cut": self.digits}
 
     def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
         """Cut every score."""

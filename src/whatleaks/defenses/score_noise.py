@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whatleaks.arrays import Floats
+from whatleaks.catalog import defense
+from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.errors import UsageError
 
 
+@defense(
+    "noise-0.1",
+    title="Gaussian noise of 0.1 on scores",
+    paper="Jiang et al. 2022",
+    needs="a coordinator who adds noise before it sends",
+    settings={"sigma": 0.1},
+    family=("noise", "sigma"),
+)
 @dataclass(frozen=True)
-class ScoreNoise:
+class ScoreNoise(ReleaseDefense):
     """Add N(0, sigma^2) to every score.
 
     Not in the paper: scores below zero are set to zero and each record's scores are scaled
@@ -29,6 +41,10 @@ class ScoreNoise:
     def name(self) -> str:
         """The defense and its scale."""
         return f"noise-{self.sigma:g}"
+
+    def told(self) -> Mapping[str, Any]:
+        """Return the noise's scale."""
+        return {"noise": self.sigma}
 
     def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
         """Disturb, cut at zero, scale to one; a record whose scores all vanish gets equal ones."""

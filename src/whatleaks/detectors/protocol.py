@@ -33,7 +33,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Received:
     """What the passive party holds after one answer.
 
     ``embedding`` is the gradient it received; ``first_weights`` is the gradient of its own
@@ -59,7 +59,7 @@ class Halt:
     reason: str
 
 
-Verdict = Continue | Halt
+Signal = Continue | Halt  # what a watch tells the training after every answer
 
 
 class Watch(Protocol):
@@ -70,8 +70,8 @@ class Watch(Protocol):
         ...
 
     def observe(
-        self, step: int, seen: Seen, probe: Probe | None, rng: np.random.Generator
-    ) -> Verdict:
+        self, step: int, received: Received, probe: Probe | None, rng: np.random.Generator
+    ) -> Signal:
         """Judge the answer to one batch."""
         ...
 

@@ -26,14 +26,15 @@ import numpy as np
 from scipy.special import expit
 
 from whatleaks.arrays import Floats, sealed_ints
+from whatleaks.catalog import detector
 from whatleaks.detectors.protocol import (
     Continue,
     Detector,
     DetectorGrant,
     Halt,
     Probe,
-    Seen,
-    Verdict,
+    Received,
+    Signal,
     Watch,
 )
 from whatleaks.errors import UsageError
@@ -92,6 +93,11 @@ def splitguard_score(
     return float(expit(alpha * difference) ** beta)
 
 
+@detector(
+    "splitguard",
+    title="SplitGuard watches the training and may halt it",
+    paper="Erdogan, Kupcu, Cicek 2022 (WPES), as in Yao et al. 2025",
+)
 @dataclass(frozen=True)
 class SplitGuard(Detector):
     """Settings as published: alpha 5, beta 2, a tenth of the batches fake, from batch 20 on.
@@ -141,14 +147,14 @@ class SplitGuardWatch(Watch):
         return Probe(sealed_ints(rng.integers(0, self._settings.classes, size)))
 
     def observe(
-        self, step: int, seen: Seen, probe: Probe | None, rng: np.random.Generator
-    ) -> Verdict:
+        self, step: int, received: Received, probe: Probe | None, rng: np.random.Generator
+    ) -> Signal:
         """Score a fake batch against all that came before; put a regular one into R1 or R2."""
         if probe is None:
             if step > self._settings.start_after:
-                self._halves[int(rng.integers(2))].add(seen.first_weights)
+                self._halves[int(rng.integers(2))].add(received.first_weights)
             return Continue()
-        self._fake.add(seen.first_weights)
+        self._fake.add(received.first_weights)
         one, two = self._halves
         if one.count == 0 or two.count == 0:
             return Continue()

@@ -5,7 +5,8 @@ tail), so the plain t interval is too short on the right at n about 100. The stu
 bootstrap corrects for skewness to the same order as the interval's own width shrinks, and
 keeps its coverage there; the percentile bootstrap does not. Above ``LARGE`` records the two
 agree to a fraction of a percent, so the t interval is used and no resampling is paid for.
-Seeds are few and each value is already an average, so a t interval is right for them.
+Where thousands of columns have an interval each, None in place of the random numbers takes the
+t interval for them too. Seeds are few and each value is already an average, so a t interval is right for them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ LARGE = 1000  # above, skewness no longer matters
 _CELLS = 1 << 15  # resampled values held at once: 256 KB, which stays in the cache
 
 
-def mean_over_records(errors: npt.ArrayLike, unit: str, rng: np.random.Generator) -> Measurement:
+def mean_over_records(
+    errors: npt.ArrayLike, unit: str, rng: np.random.Generator | None
+) -> Measurement:
     """Average one value per record; the interval is over records.
 
     Average the columns of a record first: two columns of one person are not two records.
@@ -40,7 +43,10 @@ def mean_over_records(errors: npt.ArrayLike, unit: str, rng: np.random.Generator
 
 
 def ratio_over_records(
-    numerators: npt.ArrayLike, denominators: npt.ArrayLike, unit: str, rng: np.random.Generator
+    numerators: npt.ArrayLike,
+    denominators: npt.ArrayLike,
+    unit: str,
+    rng: np.random.Generator | None,
 ) -> Measurement:
     """Divide two sums over the same records, such as errors by squared deviations.
 
@@ -57,7 +63,7 @@ def ratio_over_records(
 
 
 def leakage_over_records(
-    errors: npt.ArrayLike, deviations: npt.ArrayLike, rng: np.random.Generator
+    errors: npt.ArrayLike, deviations: npt.ArrayLike, rng: np.random.Generator | None
 ) -> Measurement:
     """Return 1 - error / variance, not clipped: below zero is worse than knowing the mean.
 
@@ -118,7 +124,9 @@ def clipped(measurement: Measurement, lowest: float, highest: float) -> Measurem
     return Measurement(value, low, high, measurement.n, measurement.unit, measurement.over)
 
 
-def _interval(residuals: Floats, weights: Floats, rng: np.random.Generator) -> tuple[float, float]:
+def _interval(
+    residuals: Floats, weights: Floats, rng: np.random.Generator | None
+) -> tuple[float, float]:
     """Return the interval's ends relative to the ratio whose residuals these are.
 
     With ``r = sum top / sum weights``, the residuals are ``top - r * weights`` and sum to
@@ -126,7 +134,7 @@ def _interval(residuals: Floats, weights: Floats, rng: np.random.Generator) -> t
     """
     n = residuals.size
     half = _t_half_width(residuals) / float(weights.mean())
-    if half == 0.0 or not SMALL <= n <= LARGE:
+    if rng is None or half == 0.0 or not SMALL <= n <= LARGE:
         return -half, half
     shift, spread = _resample(residuals, weights, rng)
     # A resample without spread has no t value. One in RESAMPLES means that nearly all

@@ -17,8 +17,3 @@ def spread(truth: Floats) -> Floats:
     leakage. Its mean is the column's variance.
     """
     return sealed((truth - truth.mean(axis=0)) ** 2)
-
-
-def squared_bound(truth: Floats) -> Floats:
-    """Return each record's mean of 2 x^2: the bound of U Eq 15 on the least-norm guess."""
-    return sealed(2.0 * (truth**2).mean(axis=1))

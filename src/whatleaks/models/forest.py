@@ -17,9 +17,13 @@ from whatleaks.models.tree import Tree, tree_from_sklearn
 @travels
 @dataclass(frozen=True)
 class Forest:
-    """Independent trees over the same columns and classes."""
+    """Independent trees over the same columns and classes.
+
+    ``soft``: a tree gives every class its share in the leaf, instead of one vote to one class.
+    """
 
     trees: tuple[Tree, ...]
+    soft: bool = False
 
     def __post_init__(self) -> None:
         """Refuse trees that cannot vote together."""
@@ -47,8 +51,10 @@ class Forest:
         """Return the fraction of trees that vote for each class: records x classes.
 
         One whole vote per tree (U section II-A). scikit-learn's ``predict_proba`` averages
-        the class fractions of the leaves instead, so its numbers differ.
+        the class fractions of the leaves instead, so its numbers are those of a ``soft`` forest.
         """
+        if self.soft:
+            return np.asarray(sum(tree.shares(x) for tree in self.trees) / len(self.trees))
         return self.share(len(x), (tree.predict(x) for tree in self.trees))
 
     def share(self, records: int, votes: Iterable[Ints]) -> Floats:

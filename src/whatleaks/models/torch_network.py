@@ -1,11 +1,13 @@
-"""Trainable networks: built from a named random stream, exported as plain arrays.
+"""Trainable networks: the one builder, the one export and the one optimiser of the package.
 
-torch is imported inside the functions: nothing here costs its start-up time until a
+First weights come from a named random stream alone; what is trained leaves torch as sealed
+arrays. torch is imported inside the functions: nothing here costs its start-up time until a
 network is built. No global seed is touched.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
@@ -16,11 +18,14 @@ import numpy as np
 from whatleaks.arrays import sealed
 from whatleaks.codec import travels
 from whatleaks.errors import UsageError
+from whatleaks.models.linear import Linear
 from whatleaks.models.network import ACTIVATIONS, Network
 from whatleaks.seeds import torch_seed
 
 if TYPE_CHECKING:
     import torch
+
+    from whatleaks.models.additive import Bottom
 
 PRECISIONS = ("float64", "float32")
 
@@ -62,39 +67,96 @@ def torch_dtype(precision: str) -> torch.dtype:
     return torch.float64 if precision == "float64" else torch.float32
 
 
-def build(
-    inputs: int, layers: Layers, rng: np.random.Generator, precision: str = "float64"
-) -> torch.nn.Sequential:
-    """Build a network whose first weights come from ``rng`` alone (torch's usual uniform start)."""
+def activation_layer(activation: str) -> torch.nn.Module:
+    """Return an activation by name, as a layer of its own."""
     import torch
 
-    between = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid}
+    return {"sigmoid": torch.nn.Sigmoid, "tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[activation]()
+
+
+def build(
+    inputs: int,
+    layers: Layers,
+    rng: np.random.Generator,
+    precision: str = "float64",
+    *,
+    bias: bool = True,
+    joined: int | None = None,
+) -> torch.nn.Sequential:
+    """Build a network (no hidden layer: a linear map) whose first weights come from ``rng`` alone.
+
+    Weights and biases are uniform in +-1/sqrt(fan-in), torch's own rule. ``joined``: the
+    fan-in of the first layer when this is a party's part of a layer over more columns than
+    its own.
+    """
+    import torch
+
     generator = torch.Generator().manual_seed(torch_seed(rng))
+    dtype = torch_dtype(precision)
     widths = (inputs, *layers.hidden, layers.output)
     parts: list[torch.nn.Module] = []
     for i, (size_in, size_out) in enumerate(pairwise(widths)):
         linear = torch.nn.utils.skip_init(  # type: ignore[no-untyped-call]
-            torch.nn.Linear, size_in, size_out, dtype=torch_dtype(precision)
+            torch.nn.Linear, size_in, size_out, bias=bias, dtype=dtype
         )
-        bound = 1.0 / sqrt(size_in)
+        bound = 1.0 / sqrt(joined if i == 0 and joined is not None else size_in)
         with torch.no_grad():
-            linear.weight.uniform_(-bound, bound, generator=generator)
-            linear.bias.uniform_(-bound, bound, generator=generator)
+            for parameter in linear.parameters():  # the weights first, then the bias
+                parameter.uniform_(-bound, bound, generator=generator)
         parts.append(linear)
         if layers.last or i + 2 < len(widths):
-            parts.append(between[layers.activation]())
+            parts.append(activation_layer(layers.activation))
     return torch.nn.Sequential(*parts)
 
 
-def exported(network: torch.nn.Sequential, layers: Layers) -> Network:
+def export(network: torch.nn.Sequential, layers: Layers) -> Bottom:
     """Copy a network out of torch as sealed arrays, without graph or optimiser."""
     import torch
 
     if layers.last:
         raise UsageError("a network with an activation after its last layer cannot be exported")
     linears = [part for part in network if isinstance(part, torch.nn.Linear)]
-    return Network(
-        weights=tuple(sealed(part.weight.detach().numpy().T) for part in linears),
-        biases=tuple(sealed(part.bias.detach().numpy()) for part in linears),
-        activation=layers.activation,
+    weights = tuple(sealed(part.weight.detach().numpy().T) for part in linears)
+    biases = tuple(
+        sealed(np.zeros(part.out_features) if part.bias is None else part.bias.detach().numpy())
+        for part in linears
     )
+    if len(linears) == 1:
+        return Linear(weights[0], biases[0])
+    return Network(weights, biases, layers.activation)
+
+
+class Optimiser:
+    """Adam; with ``falls_over`` steps its rate falls to a hundredth along a cosine."""
+
+    def __init__(
+        self,
+        parameters: Iterable[torch.nn.Parameter],
+        rate: float,
+        l2: float = 0.0,
+        falls_over: int | None = None,
+    ) -> None:
+        import torch
+
+        self._adam = torch.optim.Adam(parameters, lr=rate, weight_decay=l2, fused=True)
+        self._schedule = None
+        if falls_over is not None:
+            self._schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+                self._adam, falls_over, eta_min=rate * 1e-2
+            )
+
+    def carry_back(self, outputs: torch.Tensor, gradient: torch.Tensor | None = None) -> None:
+        """Carry a gradient by ``outputs`` (none: they are a loss) back to the parameters."""
+        self._adam.zero_grad()
+        outputs.backward(gradient)  # type: ignore[no-untyped-call]
+
+    def update(self) -> None:
+        """Take one step along the gradient carried back last."""
+        self._adam.step()
+        if self._schedule is not None:
+            self._schedule.step()
+
+    def follow(self, outputs: torch.Tensor, gradient: torch.Tensor | None = None) -> None:
+        """Carry a gradient back and take one step along it."""
+        self.carry_back(outputs, gradient)
+        self.update()

@@ -103,9 +103,12 @@ class Tree:
             level[self.left[i]] = level[self.right[i]] = level[i] + 1
         return level
 
-    def routes(self) -> Ints:
-        """Return leaves x nodes: 1 where the leaf's path goes left, -1 right, 0 off the path."""
-        above = np.zeros((self.nodes, self.nodes), dtype=np.int64)
+    def routes(self) -> np.ndarray[Any, np.dtype[np.int8]]:
+        """Return leaves x nodes: 1 where the leaf's path goes left, -1 right, 0 off the path.
+
+        A byte each: a tree that was grown without a limit has thousands of nodes.
+        """
+        above = np.zeros((self.nodes, self.nodes), dtype=np.int8)
         for i in np.flatnonzero(self.inner):
             for child, way in ((self.left[i], 1), (self.right[i], -1)):
                 above[child] = above[i]
@@ -131,6 +134,12 @@ class Tree:
             at[going] = np.where(goes_left(going, node), self.left[node], self.right[node])
             going = going[self.feature[at[going]] >= 0]
         return at
+
+    def shares(self, x: Floats) -> Floats:
+        """Return the share of each class in the leaf of every joined record."""
+        found = self.value[self.leaves(x)]
+        total = found.sum(axis=1, keepdims=True)
+        return np.asarray(found / np.where(total > 0.0, total, 1.0))
 
     def predict(self, x: Floats) -> Ints:
         """Return each joined record's class."""

@@ -1,4 +1,4 @@
-"""How a claim is checked: which runs, which rule, which verdict follows from which numbers.
+"""How a claim is checked: which works, which rule, which verdict follows from which numbers.
 
 The rule is a sentence written before anything ran. It is stored with every verdict, and a
 test fails when a committed verdict was reached under another rule.
@@ -10,17 +10,17 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from whatleaks.errors import UsageError, nearest
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
+from whatleaks.errors import UsageError, argument, nearest
 from whatleaks.papers.claim import Judgement, claim
 from whatleaks.papers.plot import Plot
+from whatleaks.runs.record import Record
+from whatleaks.runs.work import Work
 
 PROFILES = ("fast", "standard", "full")
 _MODULES = ("luo", "jiang", "li", "varasteh", "yao")
 _CHECKS: dict[str, Check] = {}
 
-Runs = Callable[[str], Sequence[Spec]]
+Runs = Callable[[str], Sequence[Work]]
 Judge = Callable[[Sequence[Record]], Judgement]
 Draw = Callable[[Sequence[Record]], Plot | None]
 
@@ -65,6 +65,6 @@ def profile_named(name: str) -> str:
     """Refuse an unknown profile with the nearest one."""
     if name not in PROFILES:
         raise UsageError(
-            f"--profile {name!r} is unknown: use one of {', '.join(PROFILES)}.{nearest(name, PROFILES)}"
+            f"{argument('profile')} {name!r} is unknown: use one of {', '.join(PROFILES)}.{nearest(name, PROFILES)}"
         )
     return name

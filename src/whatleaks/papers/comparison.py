@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
 from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.claim import Verdict
-from whatleaks.papers.grouping import value
+from whatleaks.papers.grouping import scenario_of, value
+from whatleaks.runs.record import Record
 
 
 def averaged(numbers: Sequence[float], unit: str) -> Measurement:
@@ -49,10 +49,11 @@ def difference(
 
 def paired(first: Sequence[Record], second: Sequence[Record]) -> list[tuple[Record, Record]]:
     """Pair runs of equal data set, share and seed; an axis in which one side is constant is left out."""
-    shares = {r.spec.share for r in first} == {r.spec.share for r in second}
+    shares = {scenario_of(r).share for r in first} == {scenario_of(r).share for r in second}
 
     def key(record: Record) -> tuple[str, float, int]:
-        return record.spec.dataset, record.spec.share if shares else 0.0, record.spec.seed
+        scenario = scenario_of(record)
+        return scenario.dataset, scenario.share if shares else 0.0, scenario.seed
 
     others = {key(record): record for record in second}
     if len(others) != len(second):

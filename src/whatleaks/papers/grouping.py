@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec, from_dict, replace_fields
 from whatleaks.metrics.intervals import clipped, mean_over_seeds, wilson
 from whatleaks.metrics.measurement import Measurement
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario, from_dict
 
 
-def grid(base: dict[str, Any], **axes: Iterable[Any]) -> list[Spec]:
-    """Return one spec per combination of the axes; a key such as ``options__unknown`` sets one option."""
-    spec = from_dict(base)
+def grid(base: Mapping[str, Any], **axes: Iterable[Any]) -> list[Scenario]:
+    """Return one scenario per combination of the axes.
+
+    A key such as ``model_options__dropout`` sets one option.
+    """
     names = [name.replace("__", ".") for name in axes]
     return [
-        replace_fields(spec, dict(zip(names, values, strict=True)), "claim")
+        from_dict({**base, **dict(zip(names, values, strict=True))}, "claim")
         for values in product(*axes.values())
     ]
+
+
+def scenario_of(record: Record) -> Scenario:
+    """Return what a run tried; a worked example is no scenario and is refused."""
+    if not isinstance(record.work, Scenario):
+        raise TypeError(f"run {record.hash[:12]} is of kind {record.work.kind!r}, not a scenario")
+    return record.work
 
 
 def value(record: Record, name: str) -> float:
@@ -30,6 +39,14 @@ def value(record: Record, name: str) -> float:
     if isinstance(found, bool | int | float):
         return float(found)
     raise KeyError(f"run {record.hash[:12]} has no number {name!r}")
+
+
+def numbers(record: Record, name: str) -> list[float]:
+    """Return a list of numbers of a run, such as errors column by column."""
+    found = record.measurements.get(name)
+    if not isinstance(found, list):
+        raise KeyError(f"run {record.hash[:12]} has no list {name!r}")
+    return [float(number) for number in found]
 
 
 def has(record: Record, name: str) -> bool:
@@ -49,16 +66,17 @@ def over_seeds(records: Sequence[Record], name: str) -> Measurement:
 
 
 def grouped(records: Sequence[Record], *fields: str) -> dict[tuple[Any, ...], list[Record]]:
-    """Put records with equal fields together; ``options.x`` names an option."""
+    """Put records with equal fields together; ``model_options.x`` names an option."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
-        groups.setdefault(tuple(_field(record.spec, name) for name in fields), []).append(record)
+        scenario = scenario_of(record)
+        groups.setdefault(tuple(_field(scenario, name) for name in fields), []).append(record)
     return groups
 
 
-def _field(spec: Spec, name: str) -> Any:
+def _field(scenario: Scenario, name: str) -> Any:
     first, _, key = name.partition(".")
-    found = getattr(spec, first)
+    found = getattr(scenario, first)
     return found[key] if key else found
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import (
@@ -18,10 +16,12 @@ from whatleaks.papers.grouping import (
     value,
 )
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
 SETS = ("bank-marketing", "wall-following-robot", "statlog-satellite", "sensorless-drive")
-GIA = "gradient-inversion-mse+gradient-inversion-kl"
-BASE = {"task": "score-attack", "model": "lr", "threat": "white-box", "targets": 100}
+GIA = ["gradient-inversion-mse", "gradient-inversion-kl"]
+BASE = {"targets": 100, "measures": ["bounds"]}  # logistic regression in the white box
 ZERO_ESA, ZERO_GIA = 1e-6, 1e-3  # the second is what a figure of the paper shows as zero
 EXACT = {
     "bank-marketing": (1,),
@@ -31,7 +31,7 @@ EXACT = {
 }
 
 
-def _j02_runs(profile: str) -> list[Spec]:
+def _j02_runs(profile: str) -> list[Scenario]:
     seeds = {"fast": 1, "standard": 2, "full": 10}[profile]
     steps = {"fast": 3000, "standard": 20000, "full": 50000}[profile]
     runs = []
@@ -41,10 +41,10 @@ def _j02_runs(profile: str) -> list[Spec]:
             {
                 **BASE,
                 "dataset": dataset,
-                "attack": f"equality-solving+{GIA}",
+                "attacks": ["equality-solving", *GIA],
                 "attack_options": {"steps": steps},
             },
-            options__unknown=counts,
+            unknown=counts,
             seed=range(seeds),
         )
     return runs
@@ -53,7 +53,7 @@ def _j02_runs(profile: str) -> list[Spec]:
 def _j02_plot(records: Sequence[Record]) -> Plot:
     bars = []
     for (dataset,), runs in grouped(records, "dataset").items():
-        for name in ("equality-solving", *GIA.split("+")):
+        for name in ("equality-solving", *GIA):
             bars.append(Bar(f"{dataset}, {name}", averaged_runs(runs, name)))
     return BarPlot("Few unknown columns: who is exact", "mean squared error", tuple(bars))
 
@@ -100,7 +100,7 @@ def j02(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _j05_runs(profile: str) -> list[Spec]:
+def _j05_runs(profile: str) -> list[Scenario]:
     shares = {
         "fast": (0.5,),
         "standard": (0.3, 0.6, 0.9),
@@ -109,7 +109,7 @@ def _j05_runs(profile: str) -> list[Spec]:
     seeds = {"fast": 1, "standard": 2, "full": 10}[profile]
     steps = {"fast": 1000, "standard": 5000, "full": 20000}[profile]
     return grid(
-        {**BASE, "attack": GIA, "attack_options": {"steps": steps}},
+        {**BASE, "attacks": GIA, "attack_options": {"steps": steps}},
         dataset=SETS,
         share=shares[profile],
         seed=range(seeds),

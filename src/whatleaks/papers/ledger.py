@@ -1,7 +1,9 @@
 """The ledger: run what is missing, judge by rule, keep the verdict with its numbers.
 
-A stored verdict is one small JSON file: the rule, the verdict and, per run, the spec, its
-hash and its measurements. Anyone can judge again from the file alone, and a test does.
+A stored verdict is one small JSON file: the rule, the verdict and, per run, the work, its
+name and its measurements. Anyone can judge again from the file alone, and a test does. It
+also holds the hashes of the sources that made it: where these are no longer the ones that
+stand here, the verdict still follows from its numbers, and the listing says who changed.
 """
 
 from __future__ import annotations
@@ -14,17 +16,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from whatleaks.errors import StoreError, UsageError
-from whatleaks.experiments.executors.protocol import Executor
-from whatleaks.experiments.outcome import Outcome
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.runner import Summary, View, run
-from whatleaks.experiments.spec import from_dict
-from whatleaks.experiments.store import Store
-from whatleaks.experiments.tasks import prepare
+from whatleaks.errors import SpecError, StoreError, UsageError
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import PROFILES, Check, checks
 from whatleaks.papers.claim import Claim, Judgement, Verdict, claim, claims, papers
+from whatleaks.runs.executors.protocol import Executor
+from whatleaks.runs.provenance import Sources, sources_of, what_changed
+from whatleaks.runs.record import Record
+from whatleaks.runs.runner import Display, Summary, run
+from whatleaks.runs.store import Store
+from whatleaks.runs.work import Work, digest, name_of, work_from_dict, work_to_dict
+from whatleaks.trial.outcome import Outcome
+
+_DIGITS = 16  # of a file's hash: enough to tell two versions apart, and short
+_UNKNOWN = Sources("", {})
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,7 @@ class Entry:
     sizes: str = ""
     seconds: float = 0.0
     records: tuple[Record, ...] = ()
+    sources: Sources = _UNKNOWN
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: what ``whatleaks claims --json`` prints."""
@@ -55,6 +61,7 @@ class Entry:
             "sizes": self.sizes,
             "rule": self.rule,
             "note": self.judgement.note,
+            "sources": other_sources(self),
             "where": self.claim.where,
             "claim": self.claim.claim,
         }
@@ -108,18 +115,22 @@ def chosen(words: Sequence[str]) -> list[str]:
 
 
 def run_claims(
-    names: Sequence[str], profile: str, store: Store, executor: Executor, view: View | None = None
+    names: Sequence[str],
+    profile: str,
+    store: Store,
+    executor: Executor,
+    view: Display | None = None,
 ) -> tuple[Summary, tuple[Entry, ...]]:
     """Run what the checks of some claims lack, then judge those whose runs are all there."""
     known = checks()
     picked = [known[name] for name in names]
     plans = [tuple(check.runs(profile)) for check in picked]
-    specs = list(dict.fromkeys(spec for plan in plans for spec in plan))
-    summary = run(specs, store, executor, view)
-    done = dict(zip(specs, summary.records, strict=True))
+    works = list(dict.fromkeys(work for plan in plans for work in plan))
+    summary = run(works, store, executor, view)
+    done = dict(zip(works, summary.records, strict=True))
     entries = []
     for check, plan in zip(picked, plans, strict=True):
-        records = [done[spec] for spec in plan]
+        records = [done[work] for work in plan]
         ready = tuple(record for record in records if record is not None and record.ok)
         entries.append(judge(check, profile, ready, len(records)))
     return summary, tuple(entries)
@@ -139,7 +150,25 @@ def judge(check: Check, profile: str, records: tuple[Record, ...], planned: int)
         check.sizes[profile],
         sum(record.seconds for record in records),
         records,
+        behind([record.work for record in records]),
     )
+
+
+def behind(works: Sequence[Work]) -> Sources:
+    """Return the sources that stand behind works now: all files together, by short hashes."""
+    modules = sorted({module for work in works for module in work.modules()})
+    files = {name: sha[:_DIGITS] for name, sha in sources_of(tuple(modules)).files.items()}
+    return Sources(digest(files), files)
+
+
+def other_sources(entry: Entry) -> str:
+    """Say what changed since a verdict's runs were made, or nothing: no error, but worth knowing."""
+    if not entry.records:
+        return ""
+    now = behind([record.work for record in entry.records])
+    if now.digest == entry.sources.digest:
+        return ""
+    return f"made by other sources: {what_changed(entry.sources.files or None, now.files)}"
 
 
 def write(home: Path, entry: Entry) -> Path:
@@ -155,10 +184,11 @@ def write(home: Path, entry: Entry) -> Path:
         "rule": entry.rule,
         "sizes": entry.sizes,
         "seconds": round(entry.seconds, 2),
+        "sources": {"digest": entry.sources.digest, "files": dict(entry.sources.files)},
         "runs": [
             {
                 "hash": record.hash,
-                "spec": record.spec.to_dict(),
+                "work": work_to_dict(record.work),
                 "seconds": round(record.seconds, 2),
                 "outcome": record.outcome.to_dict() if record.outcome else None,
             }
@@ -185,9 +215,10 @@ def read(path: Path, check: Check) -> Entry:
     try:
         tree = json.loads(path.read_text("utf-8"))
         value = Measurement(**tree["value"]) if tree["value"] else None
-        records = tuple(_record(entry) for entry in tree["runs"])
+        sources = Sources(tree["sources"]["digest"], dict(tree["sources"]["files"]))
+        records = tuple(_record(entry, sources) for entry in tree["runs"])
         judgement = Judgement(Verdict(tree["verdict"]), tree["measured"], value, tree["note"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, SpecError) as error:
         raise StoreError(
             f"the verdict in {path} cannot be read ({error}): remove it and run the claim again"
         ) from None
@@ -199,6 +230,7 @@ def read(path: Path, check: Check) -> Entry:
         tree["sizes"],
         tree["seconds"],
         records,
+        sources,
     )
 
 
@@ -206,8 +238,9 @@ def stale(entry: Entry, check: Check) -> str:
     """Say why a stored verdict no longer stands, or nothing: other rule, other runs, other verdict."""
     if entry.rule != check.rule:
         return "it was reached under another rule"
-    planned = {prepare(spec).hash for spec in check.runs(entry.profile)}
-    if planned != {record.hash for record in entry.records}:
+    planned = {name_of(work) for work in check.runs(entry.profile)}
+    named = all(record.hash == name_of(record.work) for record in entry.records)
+    if not named or planned != {record.hash for record in entry.records}:
         return "its runs are no longer those that the check declares"
     again = check.judge(entry.records)
     if again.verdict != entry.judgement.verdict:
@@ -215,12 +248,11 @@ def stale(entry: Entry, check: Check) -> str:
     return ""
 
 
-def _record(entry: dict[str, Any]) -> Record:
-    spec = from_dict(entry["spec"])
+def _record(entry: dict[str, Any], sources: Sources) -> Record:
     return Record(
         hash=entry["hash"],
-        spec=spec,
-        versions={},
+        work=work_from_dict(entry["work"]),
+        sources=sources.digest,
         status="ok",
         outcome=Outcome.from_dict(entry["outcome"]),
         traceback="",

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import averaged_runs, grid, grouped, has, rate_of, share_of, value
 from whatleaks.papers.plot import Bar, BarPlot, Plot
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
-BASE = {"task": "encrypted-regression"}
+BASE = {
+    "data": {"prepare": "numbers"},
+    "model": "encrypted",
+    "threat": "encrypted",
+    "attacks": ["intermediate-recovery", "gram-inversion"],
+    "measures": ["relative"],
+    "references": [],
+}
 EXACT = 1e-6
+OUTPUTS = "intermediate-recovery"  # the relative error of the victim's intermediate values
+TABLE, BEST = "gram-inversion relative", "gram-inversion best relative"
+TABLES = "gram-inversion tables"
 
 
-def _l01_runs(profile: str) -> list[Spec]:
+def _l01_runs(profile: str) -> list[Scenario]:
     seeds = range({"fast": 1, "standard": 3, "full": 10}[profile])
     enough = [("motor-temperature", 9, 0), ("wine-quality", 9, 0), ("wine-quality", 12, 3)]
     if profile != "fast":
@@ -23,18 +33,17 @@ def _l01_runs(profile: str) -> list[Spec]:
     too_few = [("wine-quality", 12, 0), ("motor-temperature", 15, 0)]
     runs = []
     for dataset, batch, fake in (*enough, *too_few):
-        runs += grid(
-            {**BASE, "dataset": dataset, "options": {"batch": batch, "fake": fake, "unknown": 2}},
-            seed=seeds,
-        )
+        options = {"records": batch, "fake_columns": fake}
+        base = {**BASE, "dataset": dataset, "unknown": 2, "model_options": options}
+        runs += grid(base, seed=seeds)
     return runs
 
 
 def _l01_plot(records: Sequence[Record]) -> Plot:
-    done = [r for r in records if has(r, "intermediate error")]
+    done = [r for r in records if has(r, OUTPUTS)]
     bars = [
-        Bar(f"{dataset}, {batch} records", averaged_runs(runs, "intermediate error"))
-        for (dataset, batch), runs in grouped(done, "dataset", "options.batch").items()
+        Bar(f"{dataset}, {batch} records", averaged_runs(runs, OUTPUTS))
+        for (dataset, batch), runs in grouped(done, "dataset", "model_options.records").items()
     ]
     return BarPlot("The victim's intermediate values", "relative error", tuple(bars))
 
@@ -58,9 +67,9 @@ def l01(records: Sequence[Record]) -> Judgement:
     """Judge the recovery of the victim's intermediate values."""
     enough = [r for r in records if value(r, "attacker columns") >= value(r, "records")]
     few = [r for r in records if value(r, "attacker columns") < value(r, "records")]
-    errors = [value(r, "intermediate error") for r in enough if has(r, "intermediate error")]
+    errors = [value(r, OUTPUTS) for r in enough if has(r, OUTPUTS)]
     exact = sum(error < EXACT for error in errors)
-    refused = sum(not has(r, "intermediate error") for r in few)
+    refused = sum(not has(r, OUTPUTS) for r in few)
     if exact == len(enough):
         verdict = Verdict.HOLDS
     else:
@@ -74,7 +83,7 @@ def l01(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _l08_runs(profile: str) -> list[Spec]:
+def _l08_runs(profile: str) -> list[Scenario]:
     seeds = range({"fast": 1, "standard": 8, "full": 50}[profile])
     runs = []
     for dataset, batch, unknown in (
@@ -82,19 +91,18 @@ def _l08_runs(profile: str) -> list[Spec]:
         ("wine-quality", 9, 2),
         ("wine-quality", 10, 1),
     ):
-        runs += grid(
-            {**BASE, "dataset": dataset, "options": {"batch": batch, "unknown": unknown}},
-            seed=seeds,
-        )
+        options = {"records": batch, "fake_columns": 0}
+        base = {**BASE, "dataset": dataset, "unknown": unknown, "model_options": options}
+        runs += grid(base, seed=seeds)
     return runs
 
 
 def _l08_plot(records: Sequence[Record]) -> Plot:
     bars = []
-    for (dataset, unknown), runs in grouped(records, "dataset", "options.unknown").items():
-        done = [r for r in runs if has(r, "table error")]
-        right = sum(value(r, "table error") < EXACT for r in done)
-        among = sum(value(r, "best table error") < EXACT for r in done)
+    for (dataset, unknown), runs in grouped(records, "dataset", "unknown").items():
+        done = [r for r in runs if has(r, TABLE)]
+        right = sum(value(r, TABLE) < EXACT for r in done)
+        among = sum(value(r, BEST) < EXACT for r in done)
         bars.append(Bar(f"{dataset}, {unknown}: committed", rate_of(right, len(runs))))
         bars.append(Bar(f"{dataset}, {unknown}: among those that fit", rate_of(among, len(runs))))
     return BarPlot("Tables inverted with nothing known", "share of runs", tuple(bars))
@@ -117,10 +125,10 @@ def _l08_plot(records: Sequence[Record]) -> Plot:
 )
 def l08(records: Sequence[Record]) -> Judgement:
     """Judge whether victims with one or two columns are inverted with nothing known."""
-    done = [r for r in records if has(r, "table error")]
-    right = sum(value(r, "table error") < EXACT for r in done)
-    among = sum(value(r, "best table error") < EXACT for r in done)
-    several = sum(value(r, "tables") > 1 for r in done)
+    done = [r for r in records if has(r, TABLE)]
+    right = sum(value(r, TABLE) < EXACT for r in done)
+    among = sum(value(r, BEST) < EXACT for r in done)
+    several = sum(value(r, TABLES) > 1 for r in done)
     n = len(records)
     verdict = Verdict.HOLDS if right == n else Verdict.PARTLY if among == n else Verdict.FAILS
     return Judgement(

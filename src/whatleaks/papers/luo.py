@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec, from_dict
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers import (  # noqa: F401  # each registers the checks of its claims
     luo_conditions,
@@ -17,8 +15,11 @@ from whatleaks.papers import (  # noqa: F401  # each registers the checks of its
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import grid, grouped, over_seeds, rate_of, share_of, value
-from whatleaks.papers.luo_setup import ESA, SETS, SHARES, SHORT, ZERO, along, esa, seeds
+from whatleaks.papers.luo_setup import ESA, SETS, SHARES, SHORT, ZERO, along, esa, of_set, seeds
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
+from whatleaks.papers.worked_example import WorkedExample
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
 # Passive columns up to one less than the classes: 2, 2, 11 and 5 of them.
 BELOW_THRESHOLD = {
@@ -29,17 +30,14 @@ BELOW_THRESHOLD = {
 }
 
 
-def _u01_runs(profile: str) -> list[Spec]:
+def _u01_runs(profile: str) -> list[Scenario]:
     targets = {"fast": 200, "standard": 1000, "full": 0}[profile]
     runs = []
     for dataset, counts in BELOW_THRESHOLD.items():
         if profile == "fast":
             counts = counts[-1:]
-        runs += grid(
-            {**ESA, "dataset": dataset, "targets": targets, "options": {"data": SETS[dataset]}},
-            options__unknown=counts,
-            seed=seeds(profile),
-        )
+        base = {**ESA, **of_set(dataset), "targets": targets}
+        runs += grid(base, unknown=counts, seed=seeds(profile))
     return runs
 
 
@@ -49,7 +47,7 @@ def _u01_plot(records: Sequence[Record]) -> Plot:
         "mean squared error",
         tuple(
             Bar(f"{SHORT[dataset]}, {unknown} columns", over_seeds(runs, "equality-solving"))
-            for (dataset, unknown), runs in grouped(records, "dataset", "options.unknown").items()
+            for (dataset, unknown), runs in grouped(records, "dataset", "unknown").items()
         ),
         log=True,
     )
@@ -90,9 +88,9 @@ def u01(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _u02_runs(profile: str) -> list[Spec]:
+def _u02_runs(profile: str) -> list[WorkedExample]:
     del profile
-    return [from_dict({"task": "worked-example", "options": {"example": "luo-1"}})]
+    return [WorkedExample("luo-1")]
 
 
 def _u02_plot(records: Sequence[Record]) -> Plot:
@@ -134,12 +132,10 @@ def u02(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _u04_runs(profile: str) -> list[Spec]:
+def _u04_runs(profile: str) -> list[Scenario]:
     shares = {"fast": (0.4,), "standard": (0.2, 0.4, 0.6), "full": SHARES}[profile]
     return [
-        spec
-        for dataset in SETS
-        for spec in esa(profile, dataset, share=shares, seed=seeds(profile))
+        run for dataset in SETS for run in esa(profile, dataset, share=shares, seed=seeds(profile))
     ]
 
 

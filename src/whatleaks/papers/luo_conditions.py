@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
@@ -18,51 +16,62 @@ from whatleaks.papers.comparison import (
     weighed,
     weighed_words,
 )
-from whatleaks.papers.grouping import grouped, over_seeds, share_of
-from whatleaks.papers.luo_setup import BANK, CREDIT, GRN, SHORT, inference, seeds, with_limit
-from whatleaks.papers.plot import LinePlot, PanelPlot, Plot, Points, ScatterPlot, Series
+from whatleaks.papers.grouping import grid, grouped, numbers, share_of
+from whatleaks.papers.luo_setup import (
+    BANK,
+    CREDIT,
+    GRN,
+    SHORT,
+    along,
+    brief,
+    column_by_column,
+    of_set,
+    seeds,
+)
+from whatleaks.papers.plot import LinePlot, PanelPlot, Plot, Points, ScatterPlot
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
 PARTS = (0.1, 0.3, 0.5)
 COUNTED = {**SHORT, "synthetic-1": "synthetic 1", "synthetic-2": "synthetic 2"}
 
 
-def _u10_runs(profile: str) -> list[Spec]:
+def _u10_runs(profile: str) -> list[Scenario]:
     sets = (
         ("synthetic-1", BANK) if profile == "fast" else ("synthetic-1", "synthetic-2", BANK, CREDIT)
     )
     rows = {"fast": 2000, "standard": 5000, "full": 0}[profile]
-    runs = []
-    for dataset in sets:
-        runs += inference(
-            profile,
-            dataset,
-            "feature-inference",
-            model=("lr",),
-            attack=(GRN,),
-            share=(0.4,),
-            targets=(0,),
+    return [
+        run
+        for dataset in sets
+        for run in grid(
+            {
+                **of_set(dataset),
+                "data": {"rows": rows, "training_fraction": 0.5},
+                "share": 0.4,
+                "attacks": [GRN],
+                **brief(profile),
+            },
             seed=seeds(profile),
-            options__rows=(rows,),
-            options__training_fraction=(0.5,),
-            options__predictions=("0.1,0.3,0.5",),
+            part=PARTS,
         )
-    return runs
+    ]
+
+
+def _by_part(records: Sequence[Record]) -> dict[float, list[Record]]:
+    return {part: runs for (part,), runs in grouped(records, "part").items()}
 
 
 def _u10_plot(records: Sequence[Record]) -> Plot:
     panels = []
     for (dataset,), runs in grouped(records, "dataset").items():
-        attack, half = (
-            Series(label, PARTS, tuple(over_seeds(runs, f"{name} at {p:g}") for p in PARTS))
-            for name, label in ((GRN, "generative regression"), ("half", "half"))
-        )
         panels.append(
             LinePlot(
                 COUNTED[dataset],
                 "share of the records scored",
                 "mean squared error",
-                (attack,),
-                (half,),
+                (along(runs, "part", GRN, "generative regression"),),
+                (along(runs, "part", "half", "half"),),
             )
         )
     return PanelPlot("More predictions", tuple(panels))
@@ -87,8 +96,9 @@ def u10(records: Sequence[Record]) -> Judgement:
     """Judge the effect of the number of predictions."""
     gains, half = {}, {}
     for (dataset,), runs in grouped(records, "dataset").items():
-        gains[dataset] = ratio(runs, f"{GRN} at 0.5", runs, f"{GRN} at 0.1")
-        half[dataset] = ratio(runs, f"{GRN} at 0.5", runs, "half at 0.5")
+        by = _by_part(runs)
+        gains[dataset] = ratio(by[0.5], GRN, by[0.1])
+        half[dataset] = ratio(by[0.5], GRN, by[0.5], "half")
     helped = [below(m, 1.0) for m in gains.values()]
     words = ", ".join(f"{COUNTED[d]} {told(m)}" for d, m in gains.items())
     return Judgement(
@@ -100,20 +110,11 @@ def u10(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _u11_runs(profile: str) -> list[Spec]:
+def _u11_runs(profile: str) -> list[Scenario]:
     return [
-        spec
+        run
         for dataset, share in ((BANK, 0.4), (CREDIT, 0.3))
-        for spec in inference(
-            profile,
-            dataset,
-            "feature-inference",
-            model=("lr",),
-            attack=(GRN,),
-            share=(share,),
-            seed=seeds(profile, 6),
-            **{f"options__{name}": (flag,) for name, flag in with_limit(profile).items()},
-        )
+        for run in column_by_column(profile, dataset, share=(share,), seed=seeds(profile, 6))
     ]
 
 
@@ -123,9 +124,7 @@ CORRELATIONS = {"own columns": "own correlation by column", "scores": "score cor
 def _columns(records: Sequence[Record], name: str) -> list[float]:
     found: list[float] = []
     for record in records:
-        numbers = record.measurements[name]
-        assert isinstance(numbers, list)
-        found += numbers
+        found += numbers(record, name)
     return found
 
 

@@ -4,39 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.metrics.intervals import clipped
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.comparison import above, averaged, ratio, told, weighed
-from whatleaks.papers.grouping import grouped, has, over_seeds, share_of, value
+from whatleaks.papers.comparison import above, averaged, paired, ratio, told, weighed
+from whatleaks.papers.grouping import grid, grouped, has, over_seeds, scenario_of, share_of, value
 from whatleaks.papers.luo_generative import network
 from whatleaks.papers.luo_setup import (
     BANK,
+    BRIEF_MODEL,
     CREDIT,
     DRIVE,
     GRN,
+    LIMITS,
     SHARES,
     SHORT,
+    TARGETS,
     ZERO,
+    brief,
     by_defense,
     grn_on_lr,
     guesses_of,
-    inference,
+    of_set,
     seeds,
 )
+from whatleaks.papers.luo_solving import NAME
 from whatleaks.papers.plot import Bar, BarPlot, Plot
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
 
-def _u13_runs(profile: str) -> list[Spec]:
+def _u13_runs(profile: str) -> list[Scenario]:
     defenses = ("", "rounding-1", "rounding-3") if profile == "full" else ("", "rounding-1")
     shares = SHARES if profile == "full" else (0.4,)
     return [
-        spec
+        run
         for dataset in (BANK, DRIVE)
-        for spec in grn_on_lr(profile, dataset, share=shares, seed=seeds(profile), defense=defenses)
+        for run in grn_on_lr(profile, dataset, share=shares, seed=seeds(profile), defense=defenses)
     ]
 
 
@@ -77,18 +82,18 @@ def u13(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _u14_runs(profile: str) -> list[Spec]:
+def _u14_runs(profile: str) -> list[Scenario]:
     shares = SHARES if profile == "full" else (0.4,)
     sets = (BANK,) if profile == "fast" else (BANK, CREDIT)
     return [
-        spec
+        run
         for dataset in sets
-        for spec in (*network(profile, dataset, shares), *network(profile, dataset, shares, (0.5,)))
+        for run in (*network(profile, dataset, shares), *network(profile, dataset, shares, (0.5,)))
     ]
 
 
 def _dropped(record: Record) -> bool:
-    return bool(record.spec.model_options.get("dropout", 0.0))
+    return "dropout" in scenario_of(record).model_options
 
 
 def _u14_plot(records: Sequence[Record]) -> Plot:
@@ -141,45 +146,61 @@ def u14(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _u15_runs(profile: str) -> list[Spec]:
+FILTER = "correlation-max-0.7"
+
+
+def _u15_runs(profile: str) -> list[Scenario]:
     return [
-        spec
+        run
         for dataset, share in ((CREDIT, 0.4), (DRIVE, 0.2))
-        for spec in inference(
-            profile,
-            dataset,
-            "collaboration-check",
-            model=("lr",),
-            attack=(f"{GRN}+equality-solving",),
-            share=(share,),
+        for filtering in ({"measures": [f"kept-{FILTER}"]}, {"defense": FILTER})
+        for run in grid(
+            {
+                **of_set(dataset),
+                "share": share,
+                "attacks": [GRN, NAME],
+                "targets": TARGETS[profile],
+                **LIMITS,
+                **brief(profile),
+                **filtering,
+            },
             seed=seeds(profile),
         )
     ]
 
 
+def _split(records: Sequence[Record], defense: str) -> tuple[list[Record], list[Record]]:
+    """Return the runs without and with a defense."""
+    by = {found: runs for (found,), runs in grouped(records, "defense").items()}
+    return by[""], by[defense]
+
+
+def _filtered(records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    """Return the runs before and after the filter, those pairs in which it had something to do."""
+    before, after = _split(records, FILTER)
+    pairs = [pair for pair in paired(before, after) if has(pair[1], GRN)]
+    return [first for first, _ in pairs], [second for _, second in pairs]
+
+
 def _u15_plot(records: Sequence[Record]) -> Plot:
     bars = []
     for (dataset,), group in grouped(records, "dataset").items():
-        runs = [r for r in group if has(r, f"{GRN} after")]
-        if not runs:
+        before, after = _filtered(group)
+        if not after:
             continue
-        for label, suffix in (
-            ("all columns", ""),
-            ("kept ones, before", ", kept columns"),
-            ("kept ones, after", " after"),
+        for label, runs, name in (
+            ("all columns", before, GRN),
+            ("kept ones, before", before, f"{GRN} kept"),
+            ("kept ones, after", after, GRN),
         ):
-            bars.append(Bar(f"{SHORT[dataset]}, {label}", over_seeds(runs, GRN + suffix)))
-        bars.append(Bar(f"{SHORT[dataset]}, half after", over_seeds(runs, "half after"), True))
+            bars.append(Bar(f"{SHORT[dataset]}, {label}", over_seeds(runs, name)))
+        bars.append(Bar(f"{SHORT[dataset]}, half after", over_seeds(after, "half"), True))
     return BarPlot("The check before collaboration", "mean squared error", tuple(bars))
 
 
-def _flagged(record: Record) -> list[bool]:
-    """Say, before and after the filter, whether the class check is right about equality solving."""
-    told_right = [bool(value(record, "solvable")) == (value(record, "equality-solving") < ZERO)]
-    if has(record, "equality-solving after"):
-        zero = value(record, "equality-solving after") < ZERO
-        told_right.append(bool(value(record, "solvable after")) == zero)
-    return told_right
+def _solvable(record: Record) -> bool:
+    """Say what the class check says: exact scores of a linear model give every value away."""
+    return value(record, "unknown") <= value(record, "classes") - 1
 
 
 @check(
@@ -203,15 +224,15 @@ def _flagged(record: Record) -> list[bool]:
 )
 def u15(records: Sequence[Record]) -> Judgement:
     """Judge the check before collaboration."""
-    flags = [right for record in records for right in _flagged(record)]
+    flags = [_solvable(r) == (value(r, NAME) < ZERO) for r in records if has(r, NAME)]
     raised: dict[str, Measurement] = {}
     stayed: dict[str, Measurement] = {}
     for (dataset,), group in grouped(records, "dataset").items():
-        runs = [r for r in group if has(r, f"{GRN} after")]
-        if runs:
-            raised[dataset] = ratio(runs, f"{GRN} after", runs, GRN)
-            stayed[dataset] = ratio(runs, f"{GRN} after", runs, f"{GRN}, kept columns")
-    sets = {record.spec.dataset for record in records}
+        before, after = _filtered(group)
+        if after:
+            raised[dataset] = ratio(after, GRN, before)
+            stayed[dataset] = ratio(after, GRN, before, f"{GRN} kept")
+    sets = grouped(records, "dataset")
     up = [dataset for dataset, m in raised.items() if above(m, 1.0)]
     right = all(flags)
     verdict = (
@@ -223,32 +244,38 @@ def u15(records: Sequence[Record]) -> Judgement:
     )
     words = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in raised.items()) or "no set"
     same = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in stayed.items())
-    opened = sum(value(r, "solvable after") > value(r, "solvable") for r in records)
+    federations, _ = _split(records, FILTER)
+    opened = sum(_solvable(b) and not _solvable(a) for a, b in paired(*_filtered(records)))
     return Judgement(
         verdict,
         f"the class check is right in {share_of(sum(flags), len(flags), 'cases')}; error after the filter over before: "
         f"{words}",
         note=f"On the columns that stay, the error after over before: {same or 'none'}. Near 1 means that the mean rises "
-        f"only because easy columns are gone. The filter brought {opened} of {len(records)} federations under the "
+        f"only because easy columns are gone. The filter brought {opened} of {len(federations)} federations under the "
         "threshold of equality solving.",
     )
 
 
-SIMULATED = "equality-solving"
 OTHERS = ("equality-solving-clipped", "half-star")
+GATE = "gate-0.05"
+GATED = {"defense": GATE, "defense_options": {"attack": NAME}}
 
 
-def _u16_runs(profile: str) -> list[Spec]:
+def _u16_runs(profile: str) -> list[Scenario]:
     return [
-        spec
+        run
         for dataset in (BANK, CREDIT)
-        for spec in inference(
-            profile,
-            dataset,
-            "gated-release",
-            model=("lr",),
-            attack=("+".join((SIMULATED, *OTHERS)),),
-            share=(0.4,),
+        for gate in ({}, GATED)
+        for run in grid(
+            {
+                **of_set(dataset),
+                "share": 0.4,
+                "attacks": [NAME, *OTHERS],
+                "targets": TARGETS[profile],
+                "measures": ["below-0.05"],
+                **(BRIEF_MODEL if profile == "fast" else {}),
+                **gate,
+            },
             seed=seeds(profile),
         )
     ]
@@ -256,12 +283,13 @@ def _u16_runs(profile: str) -> list[Spec]:
 
 def _u16_plot(records: Sequence[Record]) -> Plot:
     bars = []
-    runs = [r for r in records if has(r, SIMULATED)]
-    for name in (SIMULATED, *OTHERS):
-        bars.append(Bar(f"{name}, no gate", _mean(records, f"{name} before below"), True))
+    before, gated = _split(records, GATE)
+    runs = [r for r in gated if has(r, NAME)]
+    for name in (NAME, *OTHERS):
+        bars.append(Bar(f"{name}, no gate", _mean(before, f"{name} below"), True))
         if runs:
             bars.append(Bar(f"{name}, gate", _mean(runs, f"{name} below")))
-    bars.append(Bar("withheld", _mean(records, "withheld"), True))
+    bars.append(Bar("withheld", _mean(gated, "withheld"), True))
     return BarPlot("The release gate at 0.05", "share of records below", tuple(bars))
 
 
@@ -287,9 +315,10 @@ def _mean(records: Sequence[Record], name: str) -> Measurement:
 )
 def u16(records: Sequence[Record]) -> Judgement:
     """Judge the release gate."""
-    runs = [r for r in records if has(r, SIMULATED)]
-    withheld = _mean(records, "withheld")
-    caught = [value(r, f"{SIMULATED} below") for r in runs]
+    _, gated = _split(records, GATE)
+    runs = [r for r in gated if has(r, NAME)]
+    withheld = _mean(gated, "withheld")
+    caught = [value(r, f"{NAME} below") for r in runs]
     works = 0.0 < withheld.value < 1.0 and bool(runs) and max(caught) == 0.0
     others = {name: _mean(runs, f"{name} below") for name in OTHERS} if runs else {}
     covers = bool(others) and all(m.value <= 0.01 for m in others.values())
@@ -297,7 +326,7 @@ def u16(records: Sequence[Record]) -> Judgement:
     words = ", ".join(f"{name} {m.value:.1%}" for name, m in others.items())
     return Judgement(
         verdict,
-        f"withheld {withheld.value:.1%}; released records below the threshold: {SIMULATED} "
+        f"withheld {withheld.value:.1%}; released records below the threshold: {NAME} "
         f"{max(caught, default=1.0):.1%} at most, {words} on average",
         value=withheld,
         note="The gate promises something about the attack that it simulates and nothing about another.",

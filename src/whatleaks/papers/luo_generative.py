@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.comparison import (
@@ -19,42 +17,37 @@ from whatleaks.papers.comparison import (
     weighed,
     weighed_words,
 )
-from whatleaks.papers.grouping import grouped, has, over_seeds, share_of, value
+from whatleaks.papers.grouping import grouped, has, over_seeds, scenario_of, share_of, value
 from whatleaks.papers.luo_setup import (
     BANK,
     DRIVE,
+    FOREST_GRN,
     GRN,
     SETS,
     SHARES,
     SHORT,
     along,
+    column_by_column,
     grn_on_lr,
     guesses_of,
-    inference,
     on_forest,
     seeds,
-    with_limit,
 )
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
-MODELS = {"score-attack": "LR", "forest-attack": "RF", "feature-inference": "NN"}
+MODELS = {"lr": "LR", "forest": "RF", "joint-network": "NN"}
+ERROR = {"LR": GRN, "RF": FOREST_GRN, "NN": GRN}  # the attack's name on each model
 
 
 def network(
     profile: str, dataset: str, shares: Sequence[float], dropout: Sequence[float] = ()
-) -> list[Spec]:
+) -> list[Scenario]:
     """Return runs of the attack on the joint network 600-300-100."""
     axes = {"model_options__dropout": dropout} if dropout else {}
-    return inference(
-        profile,
-        dataset,
-        "feature-inference",
-        model=("joint-network",),
-        attack=(GRN,),
-        share=shares,
-        seed=seeds(profile),
-        **{f"options__{name}": (flag,) for name, flag in with_limit(profile).items()},
-        **axes,
+    return column_by_column(
+        profile, dataset, model=("joint-network",), share=shares, seed=seeds(profile), **axes
     )
 
 
@@ -62,16 +55,16 @@ def _shares(profile: str) -> tuple[float, ...]:
     return {"fast": (0.4,), "standard": (0.2, 0.4, 0.6), "full": SHARES}[profile]
 
 
-def _forests(profile: str) -> list[Spec]:
+def _forests(profile: str) -> list[Scenario]:
     sets = (BANK, DRIVE) if profile == "fast" else tuple(SETS)
     return [
-        spec
+        run
         for dataset in sets
-        for spec in on_forest(profile, dataset, share=_shares(profile), seed=seeds(profile))
+        for run in on_forest(profile, dataset, share=_shares(profile), seed=seeds(profile))
     ]
 
 
-def _u07_runs(profile: str) -> list[Spec]:
+def _u07_runs(profile: str) -> list[Scenario]:
     runs = _forests(profile)
     for dataset in (BANK, DRIVE) if profile == "fast" else SETS:
         runs += grn_on_lr(profile, dataset, share=_shares(profile), seed=seeds(profile))
@@ -79,13 +72,17 @@ def _u07_runs(profile: str) -> list[Spec]:
     return runs
 
 
+def _by_model(records: Sequence[Record]) -> dict[str, list[Record]]:
+    return {MODELS[model]: runs for (model,), runs in grouped(records, "model").items()}
+
+
 def _u07_panel(dataset: str, records: Sequence[Record]) -> LinePlot:
-    by = {MODELS[task]: runs for (task,), runs in grouped(records, "task").items()}
+    by = _by_model(records)
     return LinePlot(
         SHORT[dataset],
         "share of passive columns",
         "mean squared error",
-        tuple(along(runs, "share", GRN, model) for model, runs in by.items()),
+        tuple(along(runs, "share", ERROR[model], model) for model, runs in by.items()),
         tuple(
             along(by["LR"], "share", name, "limit, LR" if name == "limit" else name)
             for name in guesses_of(by["LR"])
@@ -94,18 +91,18 @@ def _u07_panel(dataset: str, records: Sequence[Record]) -> LinePlot:
 
 
 def _u07_plot(records: Sequence[Record]) -> Plot:
-    if len({r.spec.share for r in records}) > 1:
+    if len(grouped(records, "share")) > 1:
         return PanelPlot(
             "Generative regression on three models",
             tuple(_u07_panel(d, runs) for (d,), runs in grouped(records, "dataset").items()),
         )
     bars = []
     for (dataset,), group in grouped(records, "dataset").items():
-        for (task,), runs in grouped(group, "task").items():
-            bars.append(Bar(f"{SHORT[dataset]}, {MODELS[task]}", over_seeds(runs, GRN)))
-        lr = [r for r in group if r.spec.task == "score-attack"]
+        by = _by_model(group)
+        for model, runs in by.items():
+            bars.append(Bar(f"{SHORT[dataset]}, {model}", over_seeds(runs, ERROR[model])))
         bars += [
-            Bar(f"{SHORT[dataset]}, {g}", over_seeds(lr, g), True)
+            Bar(f"{SHORT[dataset]}, {g}", over_seeds(by["LR"], g), True)
             for g in ("uniform", "gaussian", "half")
         ]
     return BarPlot("Generative regression on three models", "mean squared error", tuple(bars))
@@ -114,8 +111,8 @@ def _u07_plot(records: Sequence[Record]) -> Plot:
 def _named(cells: Sequence[tuple[str, str, float]]) -> str:
     """List cells by set and model, with their shares: bank RF 20, 40 %."""
     shares: dict[str, list[str]] = {}
-    for dataset, task, share in cells:
-        shares.setdefault(f"{SHORT[dataset]} {MODELS[task]}", []).append(f"{100 * share:.0f}")
+    for dataset, model, share in cells:
+        shares.setdefault(f"{SHORT[dataset]} {MODELS[model]}", []).append(f"{100 * share:.0f}")
     return "; ".join(f"{name} {', '.join(found)} %" for name, found in shares.items())
 
 
@@ -137,18 +134,21 @@ def _named(cells: Sequence[tuple[str, str, float]]) -> str:
 )
 def u07(records: Sequence[Record]) -> Judgement:
     """Judge the attack on three models."""
-    cells = grouped(records, "dataset", "task", "share")
-    beats = {
-        guess: [key for key, runs in cells.items() if below(ratio(runs, GRN, runs, guess), 1.0)]
+    cells = grouped(records, "dataset", "model", "share")
+    against = {
+        guess: {key: ratio(runs, ERROR[MODELS[key[1]]], runs, guess) for key, runs in cells.items()}
         for guess in ("uniform", "gaussian", "half")
     }
+    beats = {
+        guess: [key for key, m in found.items() if below(m, 1.0)]
+        for guess, found in against.items()
+    }
     both = [key for key in beats["uniform"] if key in beats["gaussian"]]
-    by = {MODELS[task]: runs for (task,), runs in grouped(records, "task").items()}
-    over = {model: ratio(by["NN"], GRN, by[model]) for model in ("LR", "RF")}
+    by = _by_model(records)
+    over = {model: ratio(by["NN"], GRN, by[model], ERROR[model]) for model in ("LR", "RF")}
     most = all(below(m, 1.0) for m in over.values())
     lower = [
-        all(ratio(runs, GRN, runs, guess).value < 1.0 for guess in ("uniform", "gaussian"))
-        for runs in cells.values()
+        all(against[guess][key].value < 1.0 for guess in ("uniform", "gaussian")) for key in cells
     ]
     verdict = weighed([key in both for key in cells], lower)
     if verdict is Verdict.HOLDS and not most:
@@ -158,7 +158,8 @@ def u07(records: Sequence[Record]) -> Judgement:
     note = weighed_words([key in both for key in cells], lower)
     note += f" It beats one half in {share_of(len(beats['half']), len(cells), 'cells')}."
     for model, runs in by.items():
-        note += f" {model}: {run_by_run(runs, GRN, ('uniform', 'gaussian', 'half'))}"
+        counts = run_by_run(runs, ERROR[model], ("uniform", "gaussian", "half"))
+        note += f" {model}: {counts}"
     if only:
         note += f" Better than random numbers but not than one half: {only}."
     if lost:
@@ -183,7 +184,7 @@ CASES = {
 
 def _case(record: Record) -> tuple[str, str]:
     """Return a run's row of Table III and the name of its error."""
-    options = record.spec.attack_options
+    options = scenario_of(record).attack_options
     for case, axes in CASES.items():
         for key in axes:
             name = key.removeprefix("attack_options__")
@@ -193,11 +194,11 @@ def _case(record: Record) -> tuple[str, str]:
     return "full", GRN
 
 
-def _u08_runs(profile: str) -> list[Spec]:
+def _u08_runs(profile: str) -> list[Scenario]:
     return [
-        spec
+        run
         for axes in CASES.values()
-        for spec in grn_on_lr(profile, BANK, share=(0.4,), seed=seeds(profile), **axes)
+        for run in grn_on_lr(profile, BANK, share=(0.4,), seed=seeds(profile), **axes)
     ]
 
 
@@ -261,16 +262,16 @@ def u08(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _u09_runs(profile: str) -> list[Spec]:
+def _u09_runs(profile: str) -> list[Scenario]:
     extra = [
-        spec
+        run
         for dataset in (BANK, DRIVE)
-        for spec in on_forest(profile, dataset, share=(0.1,), seed=seeds(profile))
+        for run in on_forest(profile, dataset, share=(0.1,), seed=seeds(profile))
     ]
     return list(dict.fromkeys([*_forests(profile), *extra]))
 
 
-BRANCHES = f"{GRN} branches"
+BRANCHES = f"{FOREST_GRN} branches"
 
 
 def _u09_plot(records: Sequence[Record]) -> Plot:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.comparison import (
@@ -31,16 +29,16 @@ from whatleaks.papers.luo_setup import (
     seeds,
 )
 from whatleaks.papers.plot import LinePlot, PanelPlot, Plot
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
 NAME = "equality-solving"
 
 
-def _u03_runs(profile: str) -> list[Spec]:
+def _u03_runs(profile: str) -> list[Scenario]:
     shares = {"fast": (0.3, 0.6), "standard": (0.2, 0.4, 0.6), "full": SHARES}[profile]
     return [
-        spec
-        for dataset in SETS
-        for spec in esa(profile, dataset, share=shares, seed=seeds(profile))
+        run for dataset in SETS for run in esa(profile, dataset, share=shares, seed=seeds(profile))
     ]
 
 
@@ -108,15 +106,8 @@ def u03(records: Sequence[Record]) -> Judgement:
         if set(verdicts) == {Verdict.HOLDS}
         else Verdict.PARTLY
     )
-    against = {
-        dataset: ratio(
-            [r for r in _beyond(records) if r.spec.dataset == dataset],
-            NAME,
-            [r for r in _beyond(records) if r.spec.dataset == dataset],
-            "half",
-        )
-        for dataset in SETS
-    }
+    counted = {d: runs for (d,), runs in grouped(_beyond(records), "dataset").items()}
+    against = {dataset: ratio(counted[dataset], NAME, counted[dataset], "half") for dataset in SETS}
     half = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in against.items())
     told_growth = ", ".join(f"{SHORT[d]} {told(m)}" for d, m in growth.items())
     return Judgement(
@@ -125,21 +116,17 @@ def u03(records: Sequence[Record]) -> Judgement:
         f"drive; error at the largest over the smallest share: {told_growth}",
         note=f"Against the constant one half the error's ratio is: {half}. Above 1 means that beating random "
         "numbers shows no leak. On credit and drive: "
-        + run_by_run(
-            [r for r in _beyond(records) if r.spec.dataset in (CREDIT, DRIVE)],
-            NAME,
-            ("uniform", "gaussian", "half"),
-        ),
+        + run_by_run([*counted[CREDIT], *counted[DRIVE]], NAME, ("uniform", "gaussian", "half")),
     )
 
 
-def _u12_runs(profile: str) -> list[Spec]:
+def _u12_runs(profile: str) -> list[Scenario]:
     sets = SETS if profile == "full" else (CREDIT, DRIVE)
     shares = SHARES if profile == "full" else (0.4,)
     return [
-        spec
+        run
         for dataset in sets
-        for spec in esa(
+        for run in esa(
             profile,
             dataset,
             share=shares,

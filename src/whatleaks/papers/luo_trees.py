@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec, from_dict
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.comparison import above, averaged, told
-from whatleaks.papers.grouping import grid, grouped, has, over_seeds, share_of, value
-from whatleaks.papers.luo_setup import DRIVE, SETS, SHARES, SHORT, along, seeds
+from whatleaks.papers.grouping import grid, grouped, has, over_seeds, scenario_of, share_of, value
+from whatleaks.papers.luo_setup import DRIVE, SETS, SHARES, SHORT, along, of_set, seeds
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, PanelPlot, Plot
+from whatleaks.papers.worked_example import WorkedExample
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
 BETA = [1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
 ALPHA = [0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
 PRA, CHANCE = "path-restriction", "random-path"
+TREE = {
+    "model": "tree",
+    "threat": "white-box-tree",
+    # The rivals answer as attacks do, so that the advantage is of one kind of draw over another.
+    "attacks": [PRA, CHANCE, f"{PRA}-own-columns"],
+    "measures": ["advantage"],
+    "references": [],
+}
 
 
-def _u05_runs(profile: str) -> list[Spec]:
+def _u05_runs(profile: str) -> list[WorkedExample]:
     del profile
-    return [from_dict({"task": "worked-example", "options": {"example": "luo-2"}})]
+    return [WorkedExample("luo-2")]
 
 
 def _u05_plot(records: Sequence[Record]) -> Plot:
@@ -62,19 +71,15 @@ def u05(records: Sequence[Record]) -> Judgement:
     )
 
 
-def _u06_runs(profile: str) -> list[Spec]:
+def _u06_runs(profile: str) -> list[Scenario]:
     shares = {"fast": (0.2, 0.6), "standard": (0.1, 0.3, 0.6), "full": SHARES}[profile]
     targets = {"fast": 300, "standard": 1000, "full": 0}[profile]
+    rows = {"fast": 5000, "standard": 0, "full": 0}[profile]
     return [
-        spec
-        for dataset, data in SETS.items()
-        for spec in grid(
-            {
-                "task": "tree-attack",
-                "dataset": dataset,
-                "targets": targets,
-                "options": {"data": data, **({"rows": 5000} if profile == "fast" else {})},
-            },
+        run
+        for dataset in SETS
+        for run in grid(
+            {**TREE, **of_set(dataset), "targets": targets, "data.rows": rows},
             share=shares,
             seed=seeds(profile),
         )
@@ -103,10 +108,12 @@ def _u06_plot(records: Sequence[Record]) -> Plot:
 
 def _fall(runs: Sequence[Record]) -> Measurement | None:
     """Return the rate at the smallest share less that at the largest, paired by seed."""
-    by = {(r.spec.share, r.spec.seed): value(r, PRA) for r in runs}
+    by = {(scenario_of(r).share, r.work.seed): value(r, PRA) for r in runs}
     shares = sorted({share for share, _ in by})
+    if len(shares) < 2:
+        return None
     seeds = sorted(seed for share, seed in by if share == shares[0] and (shares[-1], seed) in by)
-    if len(shares) < 2 or not seeds:
+    if not seeds:
         return None
     return averaged([by[shares[0], s] - by[shares[-1], s] for s in seeds], "difference")
 
@@ -136,7 +143,8 @@ def u06(records: Sequence[Record]) -> Judgement:
         for key, runs in grouped(rated, "dataset", "share").items()
     }
     beats = sum(above(m, 0.0) for m in gains.values())
-    falls = {dataset: _fall([r for r in rated if r.spec.dataset == dataset]) for dataset in SETS}
+    sets = {dataset: runs for (dataset,), runs in grouped(rated, "dataset").items()}
+    falls = {dataset: _fall(sets.get(dataset, ())) for dataset in SETS}
     falling = {d for d, m in falls.items() if m is not None and above(m, 0.0)}
     as_told = falling == set(SETS) - {DRIVE}
     verdict = (

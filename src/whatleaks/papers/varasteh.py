@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import check
@@ -16,14 +15,17 @@ from whatleaks.papers.grouping import (
     grouped,
     over_seeds,
     rate_of,
+    scenario_of,
     share_of,
     value,
 )
 from whatleaks.papers.plot import Bar, BarPlot, LinePlot, Plot, Series
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
-BASE = {"task": "score-attack", "model": "lr"}
+BASE = {"measures": ["bounds"]}  # logistic regression
 SETS = {
-    "bank-marketing": {"categories": "target-mean", "data": "drop_duration"},
+    "bank-marketing": {"categories": "target-mean", "parser": "drop_duration"},
     "adult": {"categories": "target-mean"},
     "statlog-satellite": {},
 }
@@ -38,7 +40,7 @@ SIZES = {
 CLOSE = 0.5
 
 
-def _exact(profile: str) -> list[Spec]:
+def _exact(profile: str) -> list[Scenario]:
     runs = []
     for dataset, options in SETS.items():
         runs += grid(
@@ -46,8 +48,8 @@ def _exact(profile: str) -> list[Spec]:
                 **BASE,
                 "dataset": dataset,
                 "threat": "white-box",
-                "attack": "half-star",
-                "options": options,
+                "attacks": ["half-star"],
+                "data": options,
                 "targets": TARGETS[profile],
             },
             share=SHARES[profile],
@@ -56,7 +58,7 @@ def _exact(profile: str) -> list[Spec]:
     return runs
 
 
-def _with_agnostic(profile: str) -> list[Spec]:
+def _with_agnostic(profile: str) -> list[Scenario]:
     runs = _exact(profile)
     for dataset, options in SETS.items():
         runs += grid(
@@ -64,8 +66,8 @@ def _with_agnostic(profile: str) -> list[Spec]:
                 **BASE,
                 "dataset": dataset,
                 "threat": "agnostic",
-                "attack": "agnostic",
-                "options": options,
+                "attacks": ["agnostic"],
+                "data": options,
                 "targets": TARGETS[profile],
             },
             share=SHARES[profile],
@@ -102,7 +104,7 @@ def a02(records: Sequence[Record]) -> Judgement:
     )
 
 
-Groups = dict[tuple[float, str], list[Record]]
+Groups = dict[tuple[Any, ...], list[Record]]
 
 
 def _along(groups: Groups, shares: list[float], threat: str, name: str) -> tuple[Measurement, ...]:
@@ -112,9 +114,7 @@ def _along(groups: Groups, shares: list[float], threat: str, name: str) -> tuple
 def _curves(records: Sequence[Record]) -> Plot:
     lines, baselines = [], []
     for (dataset,), group in grouped(records, "dataset").items():
-        groups: Groups = {}
-        for record in group:
-            groups.setdefault((record.spec.share, record.spec.threat), []).append(record)
+        groups = grouped(group, "share", "threat")
         shares = sorted({share for share, _ in groups})
         x = tuple(share for share in shares)
         lines.append(
@@ -148,8 +148,8 @@ def a03(records: Sequence[Record]) -> Judgement:
     """Judge how close the adversary model comes to half*."""
     gained = {}
     for (dataset,), group in grouped(records, "dataset").items():
-        exact = [r for r in group if r.spec.threat == "white-box"]
-        blind = [r for r in group if r.spec.threat == "agnostic"]
+        by = {threat: runs for (threat,), runs in grouped(group, "threat").items()}
+        exact, blind = by["white-box"], by["agnostic"]
         half = sum(value(r, "half") for r in exact)
         gained[dataset] = (half - sum(value(r, "agnostic") for r in blind)) / (
             half - sum(value(r, "half-star") for r in exact)
@@ -161,7 +161,7 @@ def a03(records: Sequence[Record]) -> Judgement:
     told = ", ".join(f"{dataset} {share:.2f}" for dataset, share in gained.items())
     by_run = []
     for pair in grouped(records, "dataset", "share", "seed").values():
-        seen = {r.spec.threat: r for r in pair}
+        seen = {scenario_of(r).threat: r for r in pair}
         half = value(seen["white-box"], "half")
         by_run.append((half - value(seen["agnostic"], "agnostic")) / half)
     gain = mean_over_seeds(by_run, "gain over half") if len(by_run) > 1 else None

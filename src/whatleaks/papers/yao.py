@@ -4,43 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.experiments.record import Record
-from whatleaks.experiments.spec import Spec
 from whatleaks.metrics.intervals import wilson
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
-from whatleaks.papers.grouping import grid
+from whatleaks.papers.grouping import grid, scenario_of
 from whatleaks.papers.plot import Plot, ScorePlot
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
 
-BASE = {"task": "split-hijack", "detector": "splitguard", "share": 0.5, "targets": 300}
+BASE = {
+    "data": {"training_fraction": 0.7, "scale_on": "training"},
+    "share": 0.5,
+    "model": "split",
+    "threat": "split-hijack",
+    "detector": "splitguard",
+    "targets": 300,
+}
+ROLES: tuple[tuple[str, ...], ...] = ((), ("fsha",))  # honest training, and FSHA's
 
 
-def _y06_runs(profile: str) -> list[Spec]:
+def _y06_runs(profile: str) -> list[Scenario]:
     seeds = range({"fast": 1, "standard": 6, "full": 10}[profile])
-    steps = {"fast": 400, "standard": 1500, "full": 10000}[profile]
+    steps = {"fast": {"steps": 400}, "standard": {}, "full": {"steps": 10000}}[profile]
     runs = grid(
-        {**BASE, "options": {"steps": steps}},
+        {**BASE, "model_options": steps},
         dataset=("breast-cancer",) if profile == "fast" else ("breast-cancer", "digits"),
-        attack=("honest", "fsha"),
+        attacks=ROLES,
         seed=seeds,
     )
     if profile != "fast":
         rows = {"standard": 6000, "full": 0}[profile]
         runs += grid(
-            {**BASE, "dataset": "credit-card-default", "options": {"steps": steps, "rows": rows}},
-            attack=("honest", "fsha"),
+            {**BASE, "model_options": steps, "dataset": "credit-card-default"},
+            data__rows=(rows,),
+            attacks=ROLES,
             seed=seeds,
         )
     return runs
+
+
+def _role(record: Record) -> str:
+    return "+".join(scenario_of(record).attacks) or "honest"
 
 
 def _y06_plot(records: Sequence[Record]) -> Plot | None:
     curves = []
     for record in records:
         scores = record.measurements.get("detector scores")
-        if record.spec.seed == 0 and isinstance(scores, list) and scores:
+        if record.work.seed == 0 and isinstance(scores, list) and scores:
             halted = bool(record.measurements["halted"])
-            curves.append((f"{record.spec.dataset}, {record.spec.attack}", tuple(scores), halted))
+            label = f"{scenario_of(record).dataset}, {_role(record)}"
+            curves.append((label, tuple(scores), halted))
     return ScorePlot("SplitGuard's scores, seed 0", tuple(curves), 0.9) if curves else None
 
 
@@ -64,7 +78,7 @@ def y06(records: Sequence[Record]) -> Judgement:
     """Judge detection beside false alarms."""
     rates = {}
     for role in ("fsha", "honest"):
-        runs = [r for r in records if r.spec.attack == role]
+        runs = [r for r in records if _role(r) == role]
         rates[role] = wilson(
             sum(bool(r.measurements["halted"]) for r in runs), len(runs), "rate", "seeds"
         )

@@ -11,7 +11,7 @@ from whatleaks.errors import StoreError
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import checks
 from whatleaks.papers.claim import papers
-from whatleaks.papers.ledger import Entry
+from whatleaks.papers.ledger import Entry, other_sources
 from whatleaks.papers.plot import BarPlot, LinePlot, PanelPlot, Plot, ScatterPlot, Series
 
 EVIDENCE_ROWS = 60
@@ -93,7 +93,7 @@ def write_pages(entries: Sequence[Entry], folder: Path) -> list[Path]:
         path.write_text(index.render(papers=summaries), "utf-8")
         return [path, *written]
     except OSError as error:
-        raise StoreError(f"--out: cannot write to {folder}: {error.strerror}") from None
+        raise StoreError(f"cannot write to {folder}: {error.strerror}") from None
 
 
 def _shown(entry: Entry) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _shown(entry: Entry) -> dict[str, Any]:
         numbers = {**record.measurements, **record.baselines}
         rows.append(
             {
-                "run": record.spec.title().removeprefix(record.spec.task + " "),
+                "run": record.work.title(),
                 "hash": record.hash[:12],
                 "numbers": "; ".join(
                     f"{name} {_short(value)}"
@@ -122,6 +122,7 @@ def _shown(entry: Entry) -> dict[str, Any]:
         "entry": entry,
         "figure": figure,
         "rows": rows,
+        "sources": other_sources(entry),
         "more": max(0, len(entry.records) - EVIDENCE_ROWS),
         "reported": ""
         if reported is None

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whatleaks.auditor.result import AuditResult
-from whatleaks.errors import StoreError
+from whatleaks.files import write_atomically
 from whatleaks.report import wording
 from whatleaks.report.page import LEAKAGE, LEVELS, lay_out
 
@@ -36,23 +33,7 @@ def write(result: AuditResult, path: str | Path) -> Path:
     """Write the report in one step: a reader never meets half a file."""
     target = Path(path)
     data = render(result).encode("utf-8", errors="replace")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".report-", suffix=".part", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(name, 0o600 if result.samples else 0o644)
-            os.replace(name, target)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-    except OSError as error:
-        raise StoreError(
-            f"the report cannot be written to {target}: {error.strerror or error}; "
-            "choose another place with --out"
-        ) from None
+    write_atomically(target, data, 0o600 if result.samples else 0o644)
     return target
 
 

@@ -6,7 +6,6 @@ scales to the width of a track and puts into words.
 
 from __future__ import annotations
 
-import math
 import shlex
 from dataclasses import dataclass, replace
 
@@ -15,65 +14,75 @@ from whatleaks.auditor.result import (
     ColumnFinding,
     DefenseFinding,
     GuessFinding,
+    People,
     ThreatFinding,
+    Worth,
 )
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.wording import (
-    EXACT,
     count,
     number,
     number_range,
     percent,
-    percent_range,
     plain_value,
     points,
 )
 
 LEVELS = {
-    "low": "The attacks tried learn little about a person beyond the average.",
-    "medium": "Part of what tells people apart can be recovered.",
-    "high": "Most of what tells people apart can be recovered.",
-    "complete": "Practically every value of this column can be recovered.",
+    "low": "The attacks tried learn little about a person that your partner did not know.",
+    "medium": "Part of what tells people apart becomes known.",
+    "high": "Most of what tells people apart becomes known.",
+    "complete": "Whatever your partner did not know of this column it can now read, value by value.",
 }
 
 LEAKAGE = (
-    "Leakage is the share of a column’s differences between people that an attacker’s guesses "
-    "follow (their squared correlation with the truth). At 0 % nobody can be told apart; at "
-    "100 % whoever also knows the column’s average and spread knows every value."
+    "All percentages are on one scale: the share of a column’s differences between people that "
+    "guesses follow (their squared correlation with the truth). At 0 % nobody can be told apart; at "
+    "100 % whoever also knows the column’s average and spread knows every value. What joining adds "
+    "is what an attack follows, less what is followed without joining: by the same attack with the "
+    "messages of other people, and by whatever the partner’s own columns tell."
 )
 
 _BASELINES = {
-    "uniform": "A random value between 0 and 1 for everyone. Beating only this is no leak.",
-    "gaussian": "A random value around the middle of the range for everyone.",
-    "half": "The middle of the range for everyone: the bar to beat for whoever knows only the range.",
+    "uniform": "A random value between 0 and 1 for everyone: what it follows is luck.",
+    "gaussian": "A random value around the middle of the range for everyone: luck too.",
+    "half": "The middle of the range for everyone: it tells nobody apart.",
     "auxiliary-mean": "The average of the other people’s records that the attacker was given.",
     "auxiliary-regression": (
         "A regression on the records that the attacker was given, from its own columns alone: "
         "what that gift is worth without any federation."
     ),
 }
-_ALONE = (
-    "The same learner with the attacker’s own columns only: what it could say about people "
-    "without any federation. The federation adds what lies between this and the limit."
-)
-_LIMIT = (
-    "A learner that the auditor trained on true values of other records: "
-    "roughly what any attack with the same view could hope for."
-)
+_MEANINGS = {
+    "limit": "By column the best of all attacks and of the regressor: no attack tried lies above it.",
+    "learner": (
+        "A learner that the auditor trained on true values of other records, with all that the "
+        "attacker sees."
+    ),
+    "alone": (
+        "The same learner with the attacker’s own columns only: what it could say about people "
+        "without any federation."
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One row of a bar chart: a measured share with its interval and two markers, in 0 to 1."""
+    """One row of a bar chart in 0 to 1: what is known without joining, then what joining adds.
+
+    ``value`` is where the bar ends; ``low`` and ``high`` are its interval. ``limit`` and
+    ``defended`` are markers.
+    """
 
     label: str
     value: float
+    known: float
     low: float
     high: float
     text: str
     interval: str
-    limit: float | None
-    half: float | None
+    limit: float | None = None
+    defended: float | None = None
     detail: str = ""
 
     @property
@@ -85,56 +94,69 @@ class Bar:
     def sentence(self) -> str:
         """Say the row in words, for readers who do not see the figure."""
         parts = [f"{self.label}: {self.text}, 95 % interval {self.interval}"]
+        if self.known > 0.0:
+            parts.append(f"{percent(self.known)} known without joining")
+        if self.defended is not None:
+            parts.append(f"{percent(self.defended)} with the best defense")
         if self.limit is not None:
             parts.append(f"limit {percent(self.limit)}")
-        if self.half is not None:
-            parts.append(f"guessing one half {percent(self.half)}")
         return "; ".join(parts)
 
 
 @dataclass(frozen=True)
 class ColumnRow:
-    """One passive column in numbers: the attack's, beside the limit and the half baseline."""
+    """One passive column in numbers: alone, joined and defended, and how many people that is.
+
+    ``found`` is that of the strongest attack on the column, ``attack`` its title.
+    """
 
     column: str
     kind: str
-    attack: ColumnFinding
+    found: ColumnFinding
+    attack: str
     limit: ColumnFinding | None
-    half: ColumnFinding | None
+    defended: Measurement | None
+    people: str
 
 
 @dataclass(frozen=True)
-class ErrorRow:
-    """One guess with its error on a shared scale; ``off`` says that it lies beyond the scale."""
+class GuessRow:
+    """One guess on the scale of leakage, with what it is."""
 
     finding: GuessFinding
     meaning: str
-    at: float
-    low: float
-    high: float
-    off: bool
     over_seeds: str
 
 
 @dataclass(frozen=True)
 class ThreatBlock:
-    """One threat: its bars (attacks, worst first) and its errors (baselines and limit too)."""
+    """One threat: its bars (attacks, worst first) and all its guesses (baselines and limit too)."""
 
     threat: ThreatFinding
     malicious: bool
     bars: tuple[Bar, ...]
-    errors: tuple[ErrorRow, ...]
-    scale: float
+    guesses: tuple[GuessRow, ...]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DefenseVerdict:
     """What a defense did, in words."""
 
     defense: DefenseFinding
     removed: str
     cost: str
     rest: str
+
+
+@dataclass(frozen=True)
+class WorthRow:
+    """One measure of what the model is worth: alone, together, and the paired gain."""
+
+    name: str
+    alone: str
+    together: str
+    gain: str
+    interval: str
 
 
 @dataclass(frozen=True)
@@ -147,14 +169,18 @@ class Page:
     worst: GuessFinding | None
     columns: tuple[Bar, ...]
     rows: tuple[ColumnRow, ...]
+    best_defense: str
     unmeasured: tuple[str, ...]
     over_half: int
+    people: str
+    digits: tuple[Bar, ...]
+    groups: tuple[Bar, ...]
     overview: tuple[Bar, ...]
     threats: tuple[ThreatBlock, ...]
-    accuracy_from: float
     gain: str
     gain_sure: str
-    verdicts: tuple[Verdict, ...]
+    worth: tuple[WorthRow, ...]
+    verdicts: tuple[DefenseVerdict, ...]
     untested: tuple[str, ...]
     command: str
 
@@ -162,12 +188,15 @@ class Page:
 def lay_out(result: AuditResult) -> Page:
     """Lay an audit result out for reading."""
     worst_threat, worst = worst_of(result)
-    rows = _column_rows(result, worst_threat, worst)
+    best = _best_defense(result)
+    rows = _column_rows(result, worst_threat, best)
     shown = {row.column for row in rows}
     passive = [card.name for card in result.columns if card.owner == "passive"]
+    encoded = {name: card.name for card in result.columns for name in card.encoded_as}
+    measured = shown | {encoded.get(name, name) for name in shown}
     blocks = sorted(
         (_block(threat) for threat in result.threats),
-        key=lambda block: -max((bar.value for bar in block.bars), default=-1.0),
+        key=lambda block: -max((bar.value - bar.known for bar in block.bars), default=-1.0),
     )
     return Page(
         result=result,
@@ -176,13 +205,17 @@ def lay_out(result: AuditResult) -> Page:
         worst=worst,
         columns=tuple(_column_bar(row) for row in rows),
         rows=rows,
-        unmeasured=tuple(name for name in passive if name not in shown),
-        over_half=sum(row.attack.leakage.value > 0.5 for row in rows),
+        best_defense="" if best is None else best.title,
+        unmeasured=tuple(name for name in passive if name not in measured),
+        over_half=sum(row.found.adds.value > 0.5 for row in rows),
+        people=_worst_people(result, rows),
+        digits=_digit_bars(result),
+        groups=_group_bars(result),
         overview=tuple(_threat_bar(block) for block in blocks if block.bars),
         threats=tuple(blocks),
-        accuracy_from=_accuracy_from(result),
-        gain=points(result.accuracy.value - result.accuracy_alone.value),
-        gain_sure=_gain_sure(result.accuracy_alone, result.accuracy),
+        gain=points(result.worth.accuracy_gain.value),
+        gain_sure=_gain_sure(result.worth),
+        worth=_worth_rows(result.worth),
         verdicts=tuple(_verdict(defense) for defense in result.defenses),
         untested=untested(result),
         command=command(result),
@@ -200,21 +233,28 @@ def worst_of(result: AuditResult) -> tuple[ThreatFinding | None, GuessFinding | 
     ]
     if not attacks:
         return None, None
-    return max(named or attacks, key=lambda pair: pair[1].leakage.value)
+    return max(named or attacks, key=lambda pair: pair[1].adds.value)
 
 
 def untested(result: AuditResult) -> tuple[str, ...]:
     """Say what this audit cannot answer for."""
     lines = ["Attacks that are not listed here, and attacks that nobody has published yet."]
-    if not any(_malicious(threat) for threat in result.threats):
+    if not any(threat.malicious for threat in result.threats):
         lines.append("A partner that breaks the protocol: every adversary here follows it.")
-    if not any(threat.of("limit") for threat in result.threats):
+    if not any(threat.of("learner") or threat.of("limit") for threat in result.threats):
         lines.append("The limit: no learner was trained to bound what a better attack could get.")
     if not result.defenses:
         lines.append("Defenses: none was tried.")
     if any(not guess.isolated for threat in result.threats for guess in threat.of("attack")):
         lines.append(
             "Isolation of every attack: at least one ran in the same process as the evaluator."
+        )
+    if any(
+        guess.isolated == "process" for threat in result.threats for guess in threat.of("attack")
+    ):
+        lines.append(
+            "Walls around every attack: this system gave no sandbox, so at least one ran as a "
+            "process that could open what its user can open."
         )
     lines.append(
         "Other tables and other models: the numbers hold for this table, these columns and this split."
@@ -235,36 +275,85 @@ def command(result: AuditResult) -> str:
     return shlex.join(["whatleaks", "audit", plain_value(result.table.get("name", "TABLE"))])
 
 
-def _malicious(threat: ThreatFinding) -> bool:
-    return "break" in threat.conduct or "malicious" in threat.conduct
-
-
 def _first(threat: ThreatFinding | None, role: str, name: str = "") -> GuessFinding | None:
     findings = threat.of(role) if threat is not None else ()
     return next((guess for guess in findings if not name or guess.name == name), None)
 
 
+def _best_defense(result: AuditResult) -> DefenseFinding | None:
+    """Return the defense under the headline's threat that leaves least in its worst column."""
+    tried = [d for d in result.defenses if d.threat == result.headline.threat and d.column]
+    return min(tried, key=lambda d: d.worst.after.value, default=None)
+
+
 def _column_rows(
-    result: AuditResult, threat: ThreatFinding | None, worst: GuessFinding | None
+    result: AuditResult, threat: ThreatFinding | None, best: DefenseFinding | None
 ) -> tuple[ColumnRow, ...]:
-    if worst is None:
+    """Return every column under the strongest attack on it, the one that adds most first."""
+    if threat is None:
         return ()
     kinds = {card.name: card.kind for card in result.columns}
-    limit, half = (
-        _by_column(_first(threat, "limit")),
-        _by_column(_first(threat, "baseline", "half")),
-    )
+    limit = _by_column(_first(threat, "limit"))
+    after = {} if best is None else {pair.column: pair.after for pair in best.columns}
+    strongest: dict[str, tuple[ColumnFinding, str]] = {}
+    for guess in threat.of("attack"):
+        for found in guess.columns:
+            held = strongest.get(found.column)
+            if held is None or found.adds.value > held[0].adds.value:
+                strongest[found.column] = (found, guess.title)
     rows = [
         ColumnRow(
-            found.column,
-            kinds.get(found.column, ""),
+            name,
+            kinds.get(name, ""),
             found,
-            limit.get(found.column),
-            half.get(found.column),
+            attack,
+            limit.get(name),
+            after.get(name),
+            people_in_words(name, found.people),
         )
-        for found in worst.columns
+        for name, (found, attack) in strongest.items()
     ]
-    return tuple(sorted(rows, key=lambda row: (-row.attack.leakage.value, row.column)))
+    return tuple(sorted(rows, key=lambda row: (-row.found.adds.value, row.column)))
+
+
+def people_in_words(column: str, people: People | None) -> str:
+    """Say for how many people a column is known: its value, and close to it in its own units."""
+    if people is None:
+        return ""
+    n = people.named.n
+    exact = f"named exactly for {round(people.named.value * n):,} of {n:,} people"
+    if not people.tolerance:
+        return exact
+    near = round(people.inside.value * n)
+    return f"{column} within {number(people.tolerance)} for {near:,} of {n:,} people, {exact}"
+
+
+def _worst_people(result: AuditResult, rows: tuple[ColumnRow, ...]) -> str:
+    named = [row for row in rows if row.column == result.headline.column]
+    return named[0].people if named else ""
+
+
+def _digit_bars(result: AuditResult) -> tuple[Bar, ...]:
+    found = result.digits
+    if found is None:
+        return ()
+    return tuple(
+        replace(
+            _bar("all digits" if digits == 16 else count(digits, "digit"), exact, 0.0),
+            detail=f"{released:.0f} bits released, {found.hidden:.0f} hidden",
+        )
+        for digits, exact, released in zip(found.digits, found.exact, found.released, strict=True)
+    )
+
+
+def _group_bars(result: AuditResult) -> tuple[Bar, ...]:
+    return tuple(
+        replace(
+            _bar(group.name, group.within, 0.0),
+            detail=f"{group.within.n:,} people, {percent(group.named.value)} named exactly",
+        )
+        for group in result.groups
+    )
 
 
 def _by_column(guess: GuessFinding | None) -> dict[str, ColumnFinding]:
@@ -272,26 +361,36 @@ def _by_column(guess: GuessFinding | None) -> dict[str, ColumnFinding]:
 
 
 def _column_bar(row: ColumnRow) -> Bar:
+    found = row.found
+    after = None if row.defended is None else _unit(found.known + max(row.defended.value, 0.0))
     return _bar(
         row.column,
-        row.attack.leakage,
+        found.adds,
+        found.known,
         None if row.limit is None else row.limit.leakage.value,
-        None if row.half is None else row.half.leakage.value,
+        after,
     )
 
 
 def _bar(
-    label: str, share: Measurement, limit: float | None, half: float | None, detail: str = ""
+    label: str,
+    adds: Measurement,
+    known: float,
+    limit: float | None = None,
+    defended: float | None = None,
+    detail: str = "",
 ) -> Bar:
+    """Return a bar from what is known to what is known with what joining adds."""
     return Bar(
         label=label,
-        value=_unit(share.value),
-        low=_unit(share.low),
-        high=_unit(share.high),
-        text=percent(share.value),
-        interval=percent_range(share),
+        value=_unit(known + max(adds.value, 0.0)),
+        known=_unit(known),
+        low=_unit(known + max(adds.low, 0.0)),
+        high=_unit(known + max(adds.high, 0.0)),
+        text=percent(max(adds.value, 0.0)),
+        interval=f"{percent(max(adds.low, 0.0))} to {percent(max(adds.high, 0.0))}",
         limit=None if limit is None else _unit(limit),
-        half=None if half is None else _unit(half),
+        defended=None if defended is None else _unit(defended),
         detail=detail,
     )
 
@@ -301,25 +400,24 @@ def _unit(value: float) -> float:
 
 
 def _block(threat: ThreatFinding) -> ThreatBlock:
-    limit, half = _first(threat, "limit"), _first(threat, "baseline", "half")
-    attacks = sorted(threat.of("attack"), key=lambda guess: -guess.leakage.value)
-    ordered = (*attacks, *threat.of("limit"), *threat.of("alone"), *threat.of("baseline"))
-    scale = _scale(ordered)
+    limit = _first(threat, "limit")
+    attacks = sorted(threat.of("attack"), key=lambda guess: -guess.adds.value)
+    roles = ("limit", "learner", "alone", "control", "baseline")
+    ordered = (*attacks, *(guess for role in roles for guess in threat.of(role)))
     return ThreatBlock(
         threat=threat,
-        malicious=_malicious(threat),
+        malicious=threat.malicious,
         bars=tuple(
             _bar(
                 guess.title,
-                guess.leakage,
+                guess.adds,
+                max(guess.leakage.value - guess.adds.value, 0.0),
                 None if limit is None else limit.leakage.value,
-                None if half is None else half.leakage.value,
-                _remark(guess),
+                detail=_remark(guess),
             )
             for guess in attacks
         ),
-        errors=tuple(_error_row(guess, scale) for guess in ordered),
-        scale=scale,
+        guesses=tuple(_guess_row(guess) for guess in ordered),
     )
 
 
@@ -329,51 +427,19 @@ def _threat_bar(block: ThreatBlock) -> Bar:
     return replace(worst, label=block.threat.name, detail=worst.label)
 
 
-def _accuracy_from(result: AuditResult) -> float:
-    """Return where the axis of the two accuracies starts: a round tenth below both."""
-    lowest = min(result.accuracy.low, result.accuracy_alone.low)
-    return min(0.9, max(0.0, math.floor(10.0 * lowest) / 10.0))
-
-
-def _scale(guesses: tuple[GuessFinding, ...]) -> float:
-    """Return the largest error that the shared axis shows: one wild attack must not flatten the rest."""
-    calm = [guess.error.high for guess in guesses if guess.role != "attack"]
-    every = [guess.error.high for guess in guesses]
-    top = min(max(every), 1.25 * max(calm)) if calm else max(every, default=1.0)
-    return _round_up(top) if top > EXACT else 1.0
-
-
-def _round_up(value: float) -> float:
-    """Return the next number that an axis ends on well: 1, 2, 4, 5 or 8 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 4, 5, 8, 10) if step * power >= value * (1 - 1e-9))
-
-
-def _error_row(guess: GuessFinding, scale: float) -> ErrorRow:
-    meaning = {
-        "limit": _LIMIT,
-        "alone": _ALONE,
-        "baseline": _BASELINES.get(guess.name, "A guess that uses nothing."),
-    }
+def _guess_row(guess: GuessFinding) -> GuessRow:
+    meaning = _MEANINGS.get(guess.role, "")
+    if guess.role == "baseline":
+        meaning = _BASELINES.get(guess.name, "A guess that uses nothing.")
+    elif guess.role == "control":
+        meaning = "The attack with the messages of other people, its own columns left in place."
+    elif guess.role == "attack":
+        meaning = f"Attack after {guess.paper.rstrip('.')}." if guess.paper else "Attack."
     seeds = guess.over_seeds
-    shares = seeds is not None and seeds.unit == guess.leakage.unit != guess.error.unit
-    if seeds is None:
-        over = "one run"
-    elif shares:
-        over = f"leakage {percent(seeds.value)} ({percent_range(seeds)}), {count(seeds.n, 'seed')}"
-    else:
+    over = "one run"
+    if seeds is not None:
         over = f"{number(seeds.value)} ({number_range(seeds)}), {count(seeds.n, 'seed')}"
-    return ErrorRow(
-        finding=guess,
-        meaning=meaning.get(
-            guess.role, f"Attack after {guess.paper.rstrip('.')}." if guess.paper else "Attack."
-        ),
-        at=_unit(guess.error.value / scale),
-        low=_unit(guess.error.low / scale),
-        high=_unit(guess.error.high / scale),
-        off=guess.error.value > scale,
-        over_seeds=over,
-    )
+    return GuessRow(guess, meaning, over)
 
 
 def _remark(guess: GuessFinding) -> str:
@@ -382,22 +448,51 @@ def _remark(guess: GuessFinding) -> str:
     return guess.paper
 
 
-def _gain_sure(alone: Measurement, joint: Measurement) -> str:
-    if joint.low > alone.high:
-        return "The intervals do not overlap: the joint model is better."
-    if joint.high < alone.low:
-        return "The intervals do not overlap: the joint model is worse."
-    return "The intervals overlap: this difference alone is no proof of a gain."
+def _gain_sure(worth: Worth) -> str:
+    gain = worth.accuracy_gain
+    where = f"95 % interval {points(gain.low)} to {points(gain.high)}, {gain.n:,} records"
+    if gain.low > 0.0:
+        return f"The joint model is better ({where})."
+    if gain.high < 0.0:
+        return f"The joint model is worse ({where})."
+    return f"Record by record this is no proof of a gain ({where})."
 
 
-def _verdict(defense: DefenseFinding) -> Verdict:
-    before, after = defense.leakage_before, defense.leakage
-    if after.high < before.low:
-        removed = "Less leaks, beyond chance."
-    elif after.low > before.high:
-        removed = "More leaks, beyond chance."
+def _worth_rows(worth: Worth) -> tuple[WorthRow, ...]:
+    rows = [
+        WorthRow(
+            "Accuracy",
+            percent(worth.accuracy_alone.value, 1),
+            percent(worth.accuracy.value, 1),
+            points(worth.accuracy_gain.value),
+            f"{points(worth.accuracy_gain.low)} to {points(worth.accuracy_gain.high)}",
+        )
+    ]
+    for name, alone, together, gain in (
+        ("AUC", worth.auc_alone, worth.auc, worth.auc_gain),
+        ("Log loss (less is better)", worth.log_loss_alone, worth.log_loss, worth.log_loss_gain),
+    ):
+        if alone is not None and together is not None and gain is not None:
+            rows.append(
+                WorthRow(
+                    name,
+                    number(alone.value),
+                    number(together.value),
+                    number(gain.value),
+                    number_range(gain),
+                )
+            )
+    return tuple(rows)
+
+
+def _verdict(defense: DefenseFinding) -> DefenseVerdict:
+    pair = defense.column or defense.worst
+    if pair.after.high < pair.before.low:
+        removed = f"Less is added in {pair.column}, beyond chance."
+    elif pair.after.low > pair.before.high:
+        removed = f"More is added in {pair.column}, beyond chance."
     else:
-        removed = "The intervals overlap: no sure effect on the leak."
+        removed = f"The intervals overlap: no sure effect on {pair.column}."
     if defense.accuracy.high < defense.accuracy_before.low:
         cost = "It costs accuracy, beyond chance."
     elif defense.accuracy.low > defense.accuracy_before.high:
@@ -405,7 +500,7 @@ def _verdict(defense: DefenseFinding) -> Verdict:
     else:
         cost = "No sure effect on accuracy."
     rest = (
-        "A learner that knows other people’s truth still follows "
-        f"{percent(defense.limit.value)} with it in place."
+        "The best guess tried, that of a learner who knows other people’s truth included, still "
+        f"follows {percent(defense.limit.value)} over all columns with it in place."
     )
-    return Verdict(defense, removed, cost, " ".join(filter(None, (rest, defense.remark))))
+    return DefenseVerdict(defense, removed, cost, " ".join(filter(None, (rest, defense.remark))))

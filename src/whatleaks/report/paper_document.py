@@ -52,12 +52,13 @@ def _section(entry: Entry, folder: str) -> list[str]:
         f"Sizes ({entry.profile}): {entry.sizes}; {len(entry.records)} runs. "
         f"Again: `whatleaks claims run {stated.id} --profile {entry.profile}`",
     ]
-    if _figure(entry):
+    if figure_of(entry):
         lines += ["", f"![{stated.id}]({folder}/{stated.id}.svg)"]
     return lines
 
 
-def _figure(entry: Entry) -> str:
+def figure_of(entry: Entry) -> str:
+    """Draw the figure of a claim as SVG; empty without runs."""
     check = checks().get(entry.claim.id)
     plot = check.draw(entry.records) if check and check.draw and entry.records else None
     return draw(plot) if plot is not None else ""
@@ -97,7 +98,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for entry in entries:
-            figure = _figure(entry)
+            figure = figure_of(entry)
             if figure:
                 (folder / f"{entry.claim.id}.svg").write_text(figure, "utf-8")
         path.write_text(

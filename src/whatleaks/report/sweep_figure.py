@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from whatleaks.auditor.workshop import write_atomically
-from whatleaks.errors import UsageError
-from whatleaks.experiments.record import Record
+from whatleaks.errors import UsageError, argument
+from whatleaks.files import write_atomically
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.papers.grouping import grouped, over_seeds
+from whatleaks.papers.grouping import grouped, over_seeds, scenario_of
+from whatleaks.runs.record import Record
 
 
 def write_figure(records: Sequence[Record], path: Path) -> Path:
     """Draw every measured error against the share of passive columns, averaged over seeds."""
     from whatleaks.report.figures import Line, error_against_share
 
-    if not any(record.spec.share for record in records):
-        raise UsageError("--figure draws error against share: the sweep varies no share")
+    if not any(scenario_of(record).share for record in records):
+        raise UsageError(
+            f"{argument('figure')} draws error against share: the sweep varies no share"
+        )
     drawn: dict[bool, list[Line]] = {False: [], True: []}
-    several = len({record.spec.dataset for record in records}) > 1
+    several = len(grouped(records, "dataset")) > 1
     for (dataset,), group in grouped(records, "dataset").items():
         for role, baseline in (("measurements", False), ("baselines", True)):
             names = {
@@ -36,6 +38,5 @@ def write_figure(records: Sequence[Record], path: Path) -> Path:
                 label = f"{name}, {dataset}" if several else name
                 drawn[baseline].append(Line(label, x, y))
     svg = error_against_share("Error against share of columns", drawn[False], drawn[True])
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, svg.encode())
     return path

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from whatleaks.auditor.result import AuditResult
+from whatleaks.metrics.intervals import clipped
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import LEAKAGE, Bar, lay_out
 from whatleaks.report.wording import percent, percent_range, plain_value, printable, shorten
 
@@ -18,45 +20,60 @@ _WIDTH = 79
 _COLUMNS = 10
 _NAME = 26
 _BAR = 20
+_PEOPLE = 5
 
 
 def summary(result: AuditResult) -> str:
     """Return the audit in plain text, for a screen of 80 characters."""
     page = lay_out(result)
     head = result.headline
-    lines = [
-        f"What leaks: {printable(plain_value(result.table.get('name', 'table')))}",
-        "",
-        f"{printable(head.level).upper()}: leakage {percent(head.leakage.value)} "
-        f"(95 % interval {percent_range(head.leakage)})",
-        *_wrap(printable(head.sentence)),
-        "",
-        *_wrap(LEAKAGE),
-    ]
+    lines = [f"What leaks: {printable(plain_value(result.table.get('name', 'table')))}", ""]
     if page.worst is not None:
-        attack, threat = printable(page.worst.title), printable(head.threat)
-        lines += ["", f"Columns, worst first ({attack}, {threat}; | marks the limit)"]
+        lines.append(
+            f"{printable(head.level).upper()}: joining adds {percent(max(head.adds.value, 0.0))} "
+            f"(95 % interval {percent_range(clipped(head.adds, 0.0, 1.0))})"
+        )
+    lines += [*_wrap(printable(head.sentence)), ""]
+    for condition in head.conditions:
+        lines += _wrap(printable(condition.sentence), "  - ", "    ")
+    lines += ["", *_wrap(LEAKAGE)]
+    if page.worst is not None:
+        lines += ["", f"Columns under {printable(head.threat)}, the strongest attack on each"]
+        marks = "= without joining, # what joining adds, | the limit"
+        defended = f", o with “{printable(page.best_defense)}”" if page.best_defense else ""
+        lines += _wrap(marks + defended, "  ", "  ")
         lines += [_row(bar) for bar in page.columns[:_COLUMNS]]
         if len(page.columns) > _COLUMNS:
             lines.append(f"  and {len(page.columns) - _COLUMNS} more, in the report")
+        told = [row.people for row in page.rows[:_PEOPLE] if row.people]
+        for row, words in zip(page.rows, told, strict=False):
+            known = words if words.startswith(row.column) else f"{row.column}: {words}"
+            lines += _wrap(printable(known), "  ", "    ")
+    if page.digits:
+        lines += ["", "Whole records named exactly from one score, by its digits"]
+        lines += [_row(bar) for bar in page.digits]
+    if page.groups:
+        lines += ["", f"Who is worst off: {printable(head.column)} known within 5 % of its range"]
+        lines += [_row(bar) for bar in page.groups]
     if page.overview:
         lines += ["", "Threats, the worst attack of each, over all columns"]
         lines += [_row(bar) for bar in page.overview]
-    lines += [
-        "",
-        *_wrap(
-            f"Accuracy: {percent(result.accuracy_alone.value, 1)} alone, "
-            f"{percent(result.accuracy.value, 1)} together ({page.gain}). {page.gain_sure}"
-        ),
-    ]
+    lines += ["", "What joining is worth: alone -> together, gain record by record"]
+    for worth in page.worth:
+        moved = f"{worth.alone} -> {worth.together}"
+        lines.append(f"  {worth.name:<26} {moved:<18} {worth.gain}")
+    lines += _wrap(page.gain_sure, "  ", "  ")
     if page.verdicts:
-        lines += ["", "Defenses: leakage and accuracy, without -> with"]
+        lines += ["", "Defenses: what joining adds in the headline's column, in the worst column"]
+        lines += ["with it, and accuracy, without -> with"]
         for verdict in page.verdicts:
             d = verdict.defense
-            name = shorten(printable(d.title), 40)
-            leak = f"{percent(d.leakage_before.value)} -> {percent(d.leakage.value)}"
+            name = shorten(printable(d.title), 34)
+            leak = "left out"
+            if d.column is not None:
+                leak = f"{_share(d.column.before)} -> {_share(d.column.after)}"
             right = f"{percent(d.accuracy_before.value, 1)} -> {percent(d.accuracy.value, 1)}"
-            lines.append(f"  {name:<40} {leak:<16} {right}")
+            lines.append(f"  {name:<34} {leak:<15} {_share(d.worst.after):<8} {right}")
             if d.remark:
                 lines += _wrap(d.remark, "    ", "    ")
     lines += ["", *_wrap(_columns_read(result))]
@@ -92,6 +109,7 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
             told.append(("reported", plain_value(claim["reported"])))
         if claim["n"]:
             told.append(("size", f"{claim['n']} runs, {claim['seconds']} s; {claim['sizes']}"))
+        told.append(("sources", claim["sources"]))
         for name, text in told:
             if text:
                 lines += _wrap(text, f"  {name:<10}", " " * 12)
@@ -108,6 +126,8 @@ def verdict_lines(claims: Sequence[Mapping[str, Any]]) -> str:
         if claim["measured"]:
             text = f"{claim['profile']}: {claim['measured']}"
             lines += _wrap(text, " " * len(head) + "-> ", " " * (len(head) + 3))
+        if claim["sources"]:
+            lines += _wrap(claim["sources"], " " * (len(head) + 3), " " * (len(head) + 3))
     counts = Counter(claim["verdict"] for claim in claims)
     tally = ", ".join(f"{counts[v]} {v}" for v in ("holds", "partly", "fails", "not-run"))
     return "\n".join([*lines, "", f"{len(claims)} claims: {tally}"])
@@ -120,8 +140,8 @@ def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) 
     from rich.text import Text
 
     made = Table(title=Text(printable(title)), box=box.SIMPLE_HEAD, title_justify="left")
-    for header in headers:
-        made.add_column(Text(printable(header)), overflow="fold")
+    for place, header in enumerate(headers):  # the first column holds names: they stay whole
+        made.add_column(Text(printable(header)), overflow="fold", no_wrap=place == 0)
     for row in rows:
         made.add_row(*(Text(printable(str(cell))) for cell in row))
     return made
@@ -138,10 +158,16 @@ def print_tables(*tables: Table, file: TextIO | None = None, width: int | None =
 
 def _row(bar: Bar) -> str:
     name = shorten(printable(bar.label), _NAME)
-    cells = ["#" if i < round(bar.value * _BAR) else "." for i in range(_BAR)]
-    if bar.limit is not None:
-        cells[min(_BAR - 1, int(bar.limit * _BAR))] = "|"
+    known, end = round(bar.known * _BAR), round(bar.value * _BAR)
+    cells = ["=" if i < known else "#" if i < end else "." for i in range(_BAR)]
+    for place, mark in ((bar.limit, "|"), (bar.defended, "o")):
+        if place is not None:
+            cells[min(_BAR - 1, int(place * _BAR))] = mark
     return f"  {name:<{_NAME}} {''.join(cells)} {bar.text:>6} ({bar.interval})"
+
+
+def _share(measured: Measurement) -> str:
+    return percent(max(measured.value, 0.0))
 
 
 def _wrap(text: str, first: str = "", then: str = "") -> list[str]:

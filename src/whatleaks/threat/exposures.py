@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whatleaks.errors import UsageError, nearest
+from whatleaks.errors import UsageError, argument, nearest
 from whatleaks.wire.message import Cipher, Message
+from whatleaks.wire.parties import role_of
 from whatleaks.wire.transcript import Transcript
 
 PLAIN, CIPHER, OWN_KEY = "plain", "cipher", "cipher, holds the key"
@@ -19,7 +20,7 @@ _SEALED = "nothing without the secret key; its length tells the number of values
 
 
 @dataclass(frozen=True)
-class Seen:
+class Exposure:
     """One kind of message that a role received from one sender."""
 
     sender: str
@@ -77,6 +78,9 @@ _PLAIN_ROWS = {
     ),
 }
 
+_SHARE = "nothing until the end: a share is uniform; the last one gives it its own weights"
+_PLAIN_ROWS |= {(role, "weight-share"): _SHARE for role in ("active", "passive")}
+
 _COMMON = "which of its own ids the other party has too, and nothing about the other's others"
 
 # (role, kind) -> what a role that holds the secret key reads out of ciphertexts of this kind.
@@ -90,23 +94,23 @@ _KEY_ROWS = {
         "G and H left of every candidate of the party, in shuffled order: in the first tree, "
         "where every h is the same, how many records lie there"
     ),
+    **{
+        (role, f"{kind}-product"): "nothing: the other party's mask is on it"
+        for role in ("active", "passive")
+        for kind in ("output", "residual")
+    },
     ("active", "id-response"): _COMMON,
     ("passive", "id-response"): _COMMON,
     ("client", "encrypted-weight-sum"): _PLAIN_ROWS["client", "average-weights"],
 }
 
 
-def role_of(party: str) -> str:
-    """Return the role in a party's name: ``passive-2`` is passive."""
-    return party.partition("-")[0]
-
-
-def what_was_seen(transcript: Transcript, party: str) -> tuple[Seen, ...]:
+def what_was_seen(transcript: Transcript, party: str) -> tuple[Exposure, ...]:
     """Summarise what ``party`` received, by sender, kind and form, and what it gives away."""
     known = transcript.receivers()
     if party not in known:
         raise UsageError(
-            f"--as {party!r}: this transcript holds what {', '.join(known) or 'nobody'} "
+            f"{argument('party')} {party!r}: this transcript holds what {', '.join(known) or 'nobody'} "
             f"received.{nearest(party, known)}"
         )
     received = transcript.received_by(party)
@@ -118,7 +122,7 @@ def what_was_seen(transcript: Transcript, party: str) -> tuple[Seen, ...]:
         (t.sender, t.kind, t.readable): t.size for t in transcript.traffic() if t.receiver == party
     }
     return tuple(
-        Seen(
+        Exposure(
             sender,
             kind,
             _form(party, kind, readable),
@@ -179,5 +183,6 @@ def _own_gradient(role: str, gradients: Sequence[Message], received: Sequence[Me
     lacking = max(sizes, default=0) - columns
     return (
         f"{basis}: its own gradient is too few equations for d; {lacking} fake columns would "
-        "be enough (Li et al., section 4.1)"
+        f"be enough (Li et al., section 4.1). If it does not follow the protocol it reads {columns} "
+        "combinations of d of its choice in every step"
     )

@@ -1,124 +1,180 @@
 """Grants: knowledge handed to an adversary beyond its own data and its messages.
 
-This is the only place where extra knowledge changes hands. A threat model declares its
-grants; ``hand_out`` gives exactly these, as copies by bytes, and refuses the rest.
+A kind of knowledge is a class, and its ``sentence`` is what a report prints. A federation
+offers what it could give, a threat model names the classes that it grants, and ``hand_out``
+gives exactly these, as copies by bytes. This is the only place where extra knowledge changes
+hands. A subclass is the same knowledge in a more special form: who grants a model grants a
+linear one too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from enum import Enum
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import decode, encode, travels
 from whatleaks.errors import GrantError
 from whatleaks.models.additive import Additive
 from whatleaks.models.forest import Forest
+from whatleaks.models.grids import Grids
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.tree import Tree
 
+MODEL = "the whole trained model, the passive party's part included"
+TREES = "every node of the trained trees, the passive party's columns and thresholds included"
 
-class Grant(Enum):
-    """One kind of extra knowledge; the value is the sentence that a report prints."""
 
-    MODEL = "the whole trained model, the passive party's part included"
-    TREES = "every node of the trained trees, the passive party's columns and thresholds included"
-    AUXILIARY = "complete records of other people, with both parties' columns and labels"
-    RANGES = "the public range of every column (values are on a scale from 0 to 1)"
-    QUERIES = "answers of the trained partner to records that the adversary makes up"
+@dataclass(frozen=True)
+class Grant:
+    """One kind of extra knowledge."""
+
+    sentence: ClassVar[str] = ""
+
+
+G = TypeVar("G", bound=Grant)
+
+
+@dataclass(frozen=True)
+class ModelGrant(Grant):
+    """A joint model over both sides' columns that can be differentiated."""
+
+    sentence: ClassVar[str] = MODEL
+    model: Additive | JointNetwork
 
 
 @travels
 @dataclass(frozen=True)
-class Auxiliary:
+class JointModel(ModelGrant):
+    """A network whose first layer is split between the parties."""
+
+    model: JointNetwork
+
+
+@travels
+@dataclass(frozen=True)
+class AdditiveModel(ModelGrant):
+    """Parts whose outputs are added up."""
+
+    model: Additive
+
+
+@travels
+@dataclass(frozen=True)
+class LinearModel(AdditiveModel):
+    """Linear parts: the outputs are equations in the unknown columns."""
+
+
+@dataclass(frozen=True)
+class TreesGrant(Grant):
+    """Joint trees."""
+
+    sentence: ClassVar[str] = TREES
+
+
+@travels
+@dataclass(frozen=True)
+class TreeModel(TreesGrant):
+    """One tree."""
+
+    model: Tree
+
+
+@travels
+@dataclass(frozen=True)
+class ForestModel(TreesGrant):
+    """A forest."""
+
+    model: Forest
+
+
+@travels
+@dataclass(frozen=True)
+class Auxiliary(Grant):
     """Complete records of other people."""
+
+    sentence: ClassVar[str] = (
+        "complete records of other people, with both parties' columns and labels"
+    )
 
     own: Floats
     passive: Floats
     labels: Ints
 
 
+@travels
 @dataclass(frozen=True)
-class Offer:
-    """All that could be granted in a federation; most threat models take little of it."""
+class Ranges(Grant):
+    """The lowest and highest public value of every unknown column."""
 
-    model: Additive | JointNetwork | None = None
-    auxiliary: Auxiliary | None = None
-    ranges: tuple[Floats, Floats] | None = None
-    queries: tuple[Floats, Floats] | None = None
-    trees: Tree | Forest | None = None
+    sentence: ClassVar[str] = "the public range of every column (values are on a scale from 0 to 1)"
+
+    low: Floats
+    high: Floats
+
+
+@travels
+@dataclass(frozen=True)
+class Schema(Grant):
+    """What values every unknown column can take: yes/no, categories, whole numbers, steps."""
+
+    sentence: ClassVar[str] = (
+        "what values every column can take (yes or no, categories, whole numbers, steps of a "
+        "cent), as the schema says"
+    )
+
+    grids: Grids
+
+
+@travels
+@dataclass(frozen=True)
+class Queries(Grant):
+    """Records that the adversary made up, and the trained partner's answers."""
+
+    sentence: ClassVar[str] = (
+        "answers of the trained partner to records that the adversary makes up"
+    )
+
+    records: Floats
+    answers: Floats
 
 
 @dataclass(frozen=True)
 class Granted:
-    """What was handed out. Asking for more raises ``GrantError``."""
+    """What was handed out, by class. Asking for more raises ``GrantError``."""
 
-    grants: frozenset[Grant]
-    offer: Offer
+    allowed: frozenset[type[Grant]]
+    given: tuple[Grant, ...]
 
-    def _get(self, grant: Grant, value: Any) -> Any:
-        if grant not in self.grants:
-            raise GrantError(f"this threat model does not grant {grant.value}")
-        if value is None:
-            raise GrantError(f"this federation has nothing to grant as {grant.value}")
-        return value
+    def __getitem__(self, kind: type[G]) -> G:
+        """Return the one grant of this class."""
+        found = self.get(kind)
+        if found is None:
+            raise GrantError(f"this federation has nothing to grant as {_name(kind)}")
+        return found
 
-    @property
-    def model(self) -> Additive | JointNetwork:
-        """The whole trained model, if granted."""
-        model: Additive | JointNetwork = self._get(Grant.MODEL, self.offer.model)
-        return model
-
-    @property
-    def tree(self) -> Tree:
-        """The whole trained tree, if granted."""
-        tree = self._get(Grant.TREES, self.offer.trees)
-        if not isinstance(tree, Tree):
-            raise GrantError("this federation trained a forest: there is no single tree to grant")
-        return tree
-
-    @property
-    def forest(self) -> Forest:
-        """The whole trained forest, if granted."""
-        forest = self._get(Grant.TREES, self.offer.trees)
-        if not isinstance(forest, Forest):
-            raise GrantError("this federation trained a single tree: there is no forest to grant")
-        return forest
-
-    @property
-    def auxiliary(self) -> Auxiliary:
-        """Complete records of other people, if granted."""
-        auxiliary: Auxiliary = self._get(Grant.AUXILIARY, self.offer.auxiliary)
-        return auxiliary
-
-    @property
-    def ranges(self) -> tuple[Floats, Floats]:
-        """Lowest and highest public value of every passive column, if granted."""
-        ranges: tuple[Floats, Floats] = self._get(Grant.RANGES, self.offer.ranges)
-        return ranges
-
-    @property
-    def queries(self) -> tuple[Floats, Floats]:
-        """Made-up records and the partner's answers, if granted."""
-        queries: tuple[Floats, Floats] = self._get(Grant.QUERIES, self.offer.queries)
-        return queries
+    def get(self, kind: type[G]) -> G | None:
+        """Return the one grant of this class, or None where the federation has none."""
+        if not _covered(kind, self.allowed):
+            raise GrantError(f"this threat model does not grant {_name(kind)}")
+        return next((grant for grant in self.given if isinstance(grant, kind)), None)
 
 
-_FIELD = {
-    Grant.MODEL: "model",
-    Grant.TREES: "trees",
-    Grant.AUXILIARY: "auxiliary",
-    Grant.RANGES: "ranges",
-    Grant.QUERIES: "queries",
-}
+def hand_out(allowed: frozenset[type[Grant]], offer: Iterable[Grant]) -> Granted:
+    """Copy exactly what is granted out of an offer, by bytes."""
+    given = (grant for grant in offer if isinstance(grant, tuple(allowed)))
+    return Granted(allowed, tuple(decode(encode(grant)) for grant in given))
 
 
-def hand_out(grants: frozenset[Grant], offer: Offer) -> Granted:
-    """Copy exactly the declared grants out of an offer, by bytes."""
-    given = {_FIELD[grant] for grant in grants}
-    copies = {
-        f.name: decode(encode(getattr(offer, f.name))) if f.name in given else None
-        for f in fields(offer)
-    }
-    return Granted(grants, Offer(**copies))
+def sentences(allowed: Iterable[type[Grant]]) -> tuple[str, ...]:
+    """Return the sentences of some grants in a fixed order."""
+    return tuple(sorted(kind.sentence for kind in allowed))
+
+
+def _covered(kind: type[Grant], allowed: Iterable[type[Grant]]) -> bool:
+    return any(issubclass(kind, one) or issubclass(one, kind) for one in allowed)
+
+
+def _name(kind: type[Grant]) -> str:
+    return kind.sentence or kind.__name__

@@ -27,10 +27,7 @@ class ValueGuess:
     def __post_init__(self) -> None:
         """Refuse what cannot be scored."""
         for table in (self.values, *self.alternatives):
-            if not np.isfinite(table).all():
-                raise AttackError(
-                    "an attack returned a value that is not finite: this is a bug in it"
-                )
+            _refuse_not_finite(table)
 
 
 @travels
@@ -67,4 +64,38 @@ class BranchGuess:
             raise AttackError("an attack returned a bound that is not finite: this is a bug in it")
 
 
-Guess = ValueGuess | IntervalGuess | BranchGuess
+@travels
+@dataclass(frozen=True)
+class OutputGuess:
+    """The partner's intermediate values: one row per record, one column per epoch."""
+
+    values: Floats
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be scored."""
+        _refuse_not_finite(self.values)
+
+
+@travels
+@dataclass(frozen=True)
+class PictureGuess:
+    """A picture for every target record: records x height x width x channels, on a scale 0 to 1."""
+
+    values: Floats
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be scored."""
+        _refuse_not_finite(self.values)
+        if self.values.ndim != 4:
+            raise AttackError(
+                f"an attack returned pictures with {self.values.ndim} axes: records, height, "
+                "width and channels are needed"
+            )
+
+
+Guess = ValueGuess | IntervalGuess | BranchGuess | OutputGuess | PictureGuess
+
+
+def _refuse_not_finite(values: Floats) -> None:
+    if not np.isfinite(values).all():
+        raise AttackError("an attack returned a value that is not finite: this is a bug in it")

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from whatleaks.arrays import Floats, Ints
-from whatleaks.models.regression_history import RegressionHistory
+from whatleaks.errors import WireError
 from whatleaks.threat.grants import Grant, Granted
-from whatleaks.wire.message import Message
+from whatleaks.wire.message import Message, Plain
+from whatleaks.wire.parties import ACTIVE
 
 V = TypeVar("V")
+K = TypeVar("K")
 
 
 class Conduct(Enum):
@@ -23,39 +25,92 @@ class Conduct(Enum):
 
 
 @dataclass(frozen=True)
-class Own:
+class Memory:
     """What the adversary holds without any message: its columns, its labels, the partner's schema.
 
-    ``regression`` is what it remembers of training a regression, whose targets are real.
+    ``target`` are its own columns of the records under attack, ``training`` those of the
+    records that trained. ``kept`` are records of what its parties remember of the training.
     """
 
     target: Floats
     training: Floats
     labels: Ints
     unknown: int
-    regression: RegressionHistory | None = None
+    kept: tuple[object, ...] = ()
+
+    def recall(self, kind: type[K]) -> K | None:
+        """Return what is remembered of this kind, or None."""
+        return next((record for record in self.kept if isinstance(record, kind)), None)
 
 
-Project = Callable[[Sequence[Message], Own, Granted], V]
+# (messages received, what is remembered, what is granted, the view to make) -> the view
+Project = Callable[[Sequence[Message], Memory, Granted, type[V]], V]
 
 
 @dataclass(frozen=True, repr=False)
 class ThreatModel(Generic[V]):
-    """A named threat model; ``repr`` is the sentence that reports print."""
+    """A named threat model; ``repr`` is the sentence that reports print.
+
+    ``reads`` are the kinds of message that the view is made from, ``views`` the views that it
+    may show, the most special first. Which one it is depends on what a federation can grant.
+    ``adversary`` are the parties that pool what they have; a scenario may add more.
+    """
 
     name: str
-    adversary: str
     conduct: Conduct
     sees: str
-    grants: frozenset[Grant]
-    view: type[V]
+    grants: frozenset[type[Grant]]
+    reads: frozenset[str]
+    views: tuple[type[V], ...]
     project: Project[V]
+    adversary: tuple[str, ...] = (ACTIVE,)
 
-    def __repr__(self) -> str:
+    @property
+    def malicious(self) -> bool:
+        """Whether the adversary breaks the protocol."""
+        return self.conduct is Conduct.MALICIOUS
+
+    def view_for(self, shows: frozenset[str], offers: frozenset[type[Grant]]) -> type[V] | None:
+        """Return the view on a federation that shows and offers this, or None if it has none."""
+        if not self.reads <= shows:
+            return None
+        allowed = tuple(self.grants)
+        given = [kind for kind in offers if issubclass(kind, allowed)]
+        for view in self.views:
+            needs: tuple[type[Grant], ...] = getattr(view, "needs", ())
+            if all(any(issubclass(kind, need) for kind in given) for need in needs):
+                return view
+        return None
+
+    def sentence(self, coalition: Sequence[str] = ()) -> str:
         """Say in one sentence who attacks, how it behaves and what it knows."""
-        given = "; ".join(grant.value for grant in sorted(self.grants, key=lambda g: g.name))
+        ordered = sorted(self.grants, key=lambda kind: kind.__name__)
+        given = "; ".join(kind.sentence for kind in ordered)
         granted = f" It is also given {given}." if given else " It is given nothing more."
+        more = [party for party in coalition if party not in self.adversary]
+        who = " and ".join([f"{self.adversary[0]} party", *self.adversary[1:], *more])
         return (
-            f"The {self.adversary} {self.conduct.value}; it holds its own columns and sees "
+            f"The {who} {self.conduct.value}; it holds its own columns and sees "
             f"{self.sees}.{granted}"
         )
+
+    def __repr__(self) -> str:
+        """Return the sentence."""
+        return self.sentence()
+
+
+def plain_messages(received: Sequence[Message], *kinds: str) -> list[Floats]:
+    """Return the plain values of some kinds of message, in the order in which they came."""
+    return [
+        message.payload.values
+        for message in received
+        if message.kind in kinds and isinstance(message.payload, Plain)
+    ]
+
+
+def must_remember(memory: Memory, kind: type[K], what: str) -> K:
+    """Return what is remembered of this kind, or say what is missing."""
+    found: Any = memory.recall(kind)
+    if found is None:
+        raise WireError(f"the adversary kept no {what}")
+    return found  # type: ignore[no-any-return]

@@ -3,83 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
-from whatleaks.errors import GrantError, WireError
-from whatleaks.models.additive import Additive
-from whatleaks.threat.grants import Grant, Granted
-from whatleaks.threat.model import Conduct, Own, ThreatModel
+from whatleaks.catalog import threat
+from whatleaks.errors import WireError
+from whatleaks.threat.grants import Granted, LinearModel, ModelGrant, Ranges, Schema
+from whatleaks.threat.model import Conduct, Memory, ThreatModel, plain_messages
 from whatleaks.threat.views.agnostic import AgnosticView
-from whatleaks.threat.views.prediction import PredictionView, WhiteBoxPredictionView
-from whatleaks.wire.message import Message, Plain
+from whatleaks.threat.views.prediction import (
+    PredictionView,
+    WhiteBoxAdditiveView,
+    WhiteBoxLinearView,
+    WhiteBoxPredictionView,
+)
+from whatleaks.wire.message import Message
 
 
-def _plain(received: Sequence[Message], kind: str) -> Floats | None:
-    """Join the messages of one kind in the order in which they came; None if there are none."""
-    parts = [
-        message.payload.values
-        for message in received
-        if message.kind == kind and isinstance(message.payload, Plain)
-    ]
-    return sealed(np.concatenate(parts, axis=0)) if parts else None
+def public(granted: Granted) -> dict[str, Any]:
+    """Return what partners know of each other's columns: their ranges and their schema."""
+    return {"ranges": granted.get(Ranges), "schema": granted.get(Schema)}
 
 
-def _scored_records(received: Sequence[Message], own: Own) -> tuple[Floats, Floats]:
+def scored_records(received: Sequence[Message], memory: Memory) -> tuple[Floats, Floats]:
     """Return the own columns and the scores of the records whose scores were released.
 
     A release gate says which records it released; the others have no score and are no part
     of the view.
     """
-    scores = _plain(received, "scores")
-    if scores is None:
+    scores = plain_messages(received, "scores")
+    if not scores:
         raise WireError("the active party received no scores: nothing was predicted")
-    released = _plain(received, "released")
-    target = own.target if released is None else sealed(own.target[released > 0.5])
-    return target, scores
+    released = plain_messages(received, "released")
+    target = memory.target
+    if released:
+        target = sealed(target[np.concatenate(released) > 0.5])
+    return target, sealed(np.concatenate(scores, axis=0))
 
 
-def _white_box(received: Sequence[Message], own: Own, granted: Granted) -> WhiteBoxPredictionView:
-    return WhiteBoxPredictionView(*_scored_records(received, own), own.unknown, granted.model)
+def _white_box(
+    received: Sequence[Message],
+    memory: Memory,
+    granted: Granted,
+    view: type[WhiteBoxPredictionView],
+) -> WhiteBoxPredictionView:
+    own, scores = scored_records(received, memory)
+    # The view's type was chosen by the class of the granted model.
+    model = granted[ModelGrant].model
+    return view(own, scores, memory.unknown, model, **public(granted))
 
 
-def _black_box(received: Sequence[Message], own: Own, granted: Granted) -> PredictionView:
-    return PredictionView(*_scored_records(received, own), own.unknown)
+def _black_box(
+    received: Sequence[Message], memory: Memory, granted: Granted, view: type[PredictionView]
+) -> PredictionView:
+    return view(*scored_records(received, memory), memory.unknown, **public(granted))
 
 
-def _agnostic(received: Sequence[Message], own: Own, granted: Granted) -> AgnosticView:
-    if not isinstance(granted.model, Additive):
-        raise GrantError("the agnostic threat is on additive models: use --model lr")
-    return AgnosticView(own.training, own.labels, own.target, own.unknown, granted.model)
+def _agnostic(
+    received: Sequence[Message], memory: Memory, granted: Granted, view: type[AgnosticView]
+) -> AgnosticView:
+    return view(
+        memory.training,
+        memory.labels,
+        memory.target,
+        memory.unknown,
+        granted[LinearModel].model,
+        **public(granted),
+    )
 
 
-WHITE_BOX = ThreatModel(
-    name="white-box",
-    adversary="active party",
-    conduct=Conduct.CURIOUS,
-    sees="the score of every record it asks about",
-    grants=frozenset({Grant.MODEL, Grant.RANGES}),
-    view=WhiteBoxPredictionView,
-    project=_white_box,
+WHITE_BOX = threat(
+    ThreatModel(
+        name="white-box",
+        conduct=Conduct.CURIOUS,
+        sees="the score of every record it asks about",
+        grants=frozenset({ModelGrant, Ranges, Schema}),
+        reads=frozenset({"scores"}),
+        views=(WhiteBoxLinearView, WhiteBoxAdditiveView, WhiteBoxPredictionView),
+        project=_white_box,
+    )
 )
 
-BLACK_BOX = ThreatModel(
-    name="black-box",
-    adversary="active party",
-    conduct=Conduct.CURIOUS,
-    sees="the score of every record it asks about",
-    grants=frozenset({Grant.RANGES}),
-    view=PredictionView,
-    project=_black_box,
+BLACK_BOX = threat(
+    ThreatModel(
+        name="black-box",
+        conduct=Conduct.CURIOUS,
+        sees="the score of every record it asks about",
+        grants=frozenset({Ranges, Schema}),
+        reads=frozenset({"scores"}),
+        views=(PredictionView,),
+        project=_black_box,
+    )
 )
 
-AGNOSTIC = ThreatModel(
-    name="agnostic",
-    adversary="active party",
-    conduct=Conduct.CURIOUS,
-    sees="no score of the record it attacks",
-    grants=frozenset({Grant.MODEL, Grant.RANGES}),
-    view=AgnosticView,
-    project=_agnostic,
+AGNOSTIC = threat(
+    ThreatModel(
+        name="agnostic",
+        conduct=Conduct.CURIOUS,
+        sees="no score of the record it attacks",
+        grants=frozenset({ModelGrant, Ranges, Schema}),
+        reads=frozenset(),
+        views=(AgnosticView,),
+        project=_agnostic,
+    )
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,16 +13,28 @@ from whatleaks.errors import WireError
 from whatleaks.wire.message import Cipher, Message, Payload, Plain
 from whatleaks.wire.transcript import Transcript
 
+# (sender, kind, values) -> the values that leave instead: where a message defense acts
+Alter = Callable[[str, str, Floats], Floats]
+
 
 class Channel:
     """Carries messages between parties as bytes and records what was delivered."""
 
-    def __init__(self, transcript: Transcript | None = None) -> None:
+    def __init__(self, transcript: Transcript | None = None, alter: Alter | None = None) -> None:
         self.transcript = transcript if transcript is not None else Transcript()
+        self._alter = alter
         self.last_size = 0  # bytes of the message sent last
 
     def send(self, step: int, sender: str, receiver: str, kind: str, payload: Payload) -> Payload:
         """Deliver one message and return what the receiver holds: a copy by bytes."""
+        return self.deliver(step, sender, receiver, kind, payload).payload
+
+    def deliver(
+        self, step: int, sender: str, receiver: str, kind: str, payload: Payload
+    ) -> Message:
+        """Deliver one message and return it as the receiver holds it."""
+        if self._alter is not None and isinstance(payload, Plain):
+            payload = Plain(sealed(self._alter(sender, kind, payload.values)))
         message = Message(step, sender, receiver, kind, payload)
         encoded = encode(message)
         delivered = decode(encoded)
@@ -28,7 +42,7 @@ class Channel:
             raise WireError("a message did not survive its own encoding")
         self.transcript.record(delivered, encoded)
         self.last_size = len(encoded)
-        return delivered.payload
+        return delivered
 
     def send_plain(
         self, step: int, sender: str, receiver: str, kind: str, values: npt.ArrayLike

@@ -9,7 +9,7 @@ from whatleaks.errors import WireError
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.expected import Expected, Programme
 from whatleaks.wire.mailbox import LARGEST, Mailbox
-from whatleaks.wire.message import Message, Payload
+from whatleaks.wire.message import Payload
 
 
 class Exchange:
@@ -22,11 +22,9 @@ class Exchange:
 
     def send(self, step: int, sender: str, receiver: str, kind: str, payload: Payload) -> Payload:
         """Deliver by bytes and put the copy into the receiver's mailbox."""
-        delivered = self._channel.send(step, sender, receiver, kind, payload)
-        message = Message(step, sender, receiver, kind, delivered)
-        box = self._boxes.setdefault(receiver, Mailbox(receiver, self._largest))
-        box.put(message, self._channel.last_size)
-        return delivered
+        message = self._channel.deliver(step, sender, receiver, kind, payload)
+        self._box(receiver).put(message, self._channel.last_size)
+        return message.payload
 
     def drive(self, programmes: Mapping[str, Programme[Any]]) -> dict[str, Any]:
         """Run every programme to its end and return what each returned.
@@ -41,7 +39,7 @@ class Exchange:
             for name, programme in programmes.items():
                 if name in results:
                     continue
-                box = self._boxes.setdefault(name, Mailbox(name, self._largest))
+                box = self._box(name)
                 try:
                     expected = waits[name]
                     if expected is None:
@@ -55,3 +53,9 @@ class Exchange:
                 stuck = "; ".join(f"{n} for {w}" for n, w in waits.items() if n not in results)
                 raise WireError(f"every party waits and nobody sends: {stuck}")
         return results
+
+    def _box(self, owner: str) -> Mailbox:
+        box = self._boxes.get(owner)
+        if box is None:
+            box = self._boxes[owner] = Mailbox(owner, self._largest)
+        return box

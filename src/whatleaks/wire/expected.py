@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from whatleaks.arrays import Floats
 from whatleaks.errors import WireError
 from whatleaks.wire.message import Cipher, Message, Payload, Plain
 
@@ -56,6 +57,13 @@ class Expected:
 # A party's part of a protocol. It yields what it waits for and is sent the payload; whoever
 # drives it, one loop in this process or a process of its own, only carries messages.
 Programme: TypeAlias = Generator[Expected, Payload, T]
+
+
+def read_plain(payload: Payload) -> Floats:
+    """Return the numbers of a plain message."""
+    if not isinstance(payload, Plain):
+        raise WireError("expected plain numbers, got ciphertexts")
+    return payload.values
 
 
 class Post(Protocol):

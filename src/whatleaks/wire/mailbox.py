@@ -11,7 +11,10 @@ from whatleaks.wire.expected import Expected
 from whatleaks.wire.message import Cipher, Message, Payload, Plain
 
 LARGEST = 64 * 2**20  # bytes of one encoded message
+UNBOUNDED = 1 << 62  # in one process nobody floods anybody: a whole table may cross at once
 MOST_WAITING = 64  # messages of one sender that nobody has taken yet
+MOST_HELD = 4  # largest messages that may wait together, in bytes
+LAST_STEP = 1 << 53
 
 
 class Mailbox:
@@ -20,7 +23,8 @@ class Mailbox:
     def __init__(self, owner: str, largest: int = LARGEST) -> None:
         self.owner = owner
         self.largest = largest
-        self._waiting: dict[str, deque[Message]] = {}
+        self._waiting: dict[str, deque[tuple[Message, int]]] = {}
+        self._held: dict[str, int] = {}  # bytes of one sender that wait
         self._newest: dict[tuple[str, str], int] = {}
 
     def put(self, message: Message, size: int) -> None:
@@ -36,10 +40,12 @@ class Mailbox:
             how = "repeated" if message.step == newest else "too late"
             raise WireError(f"{named} {how}: step {newest} has come already")
         queue = self._waiting.setdefault(message.sender, deque())
-        if len(queue) >= MOST_WAITING:
-            raise WireError(f"{named} while {MOST_WAITING} others wait: it does not keep in step")
+        held = self._held.get(message.sender, 0) + size
+        if len(queue) >= MOST_WAITING or held > MOST_HELD * self.largest:
+            raise WireError(f"{named} while {len(queue)} others wait: it does not keep in step")
         self._newest[message.sender, message.kind] = message.step
-        queue.append(message)
+        self._held[message.sender] = held
+        queue.append((message, size))
 
     def holds(self, sender: str) -> bool:
         """Say whether a message from ``sender`` waits."""
@@ -47,7 +53,9 @@ class Mailbox:
 
     def take(self, expected: Expected) -> Payload:
         """Remove the next message of the expected sender and return its checked payload."""
-        return expected.check(self._waiting[expected.sender].popleft())
+        message, size = self._waiting[expected.sender].popleft()
+        self._held[expected.sender] -= size
+        return expected.check(message)
 
 
 def _check_types(message: Message) -> None:
@@ -55,6 +63,9 @@ def _check_types(message: Message) -> None:
     texts = (message.sender, message.receiver, message.kind)
     if not all(isinstance(text, str) for text in texts) or type(message.step) is not int:
         raise WireError("a message has no proper step, sender, receiver or kind")
+    named = all(text.isprintable() and len(text) <= 64 for text in texts)
+    if not named or not 0 <= message.step < LAST_STEP:
+        raise WireError("a message has a step, sender, receiver or kind that no protocol has")
     payload = message.payload
     if isinstance(payload, Plain):
         if not isinstance(payload.values, np.ndarray) or payload.values.dtype != np.float64:

@@ -8,20 +8,22 @@ name and role, and the server reads the caller's from its certificate.
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, TypeVar
 
 from whatleaks.codec import decode, encode, travels
-from whatleaks.errors import PeerLost, UsageError, WhatleaksError, WireError
+from whatleaks.errors import PeerLost, UsageError, WireError, printable
 from whatleaks.wire.expected import Expected, Programme
-from whatleaks.wire.mailbox import LARGEST, Mailbox
+from whatleaks.wire.mailbox import LARGEST, LAST_STEP, Mailbox
 from whatleaks.wire.message import Message, Payload
 from whatleaks.wire.transcript import Transcript
 
@@ -29,6 +31,11 @@ SERVICE = "whatleaks.Party"
 # Seconds; a silent peer is lost after their sum. The library's own threads send and answer
 # pings, so a party that computes for long is not taken for dead.
 PING_EVERY, PING_PATIENCE = 1.0, 2.0
+
+HEADER = 1 << 12  # bytes: a message and an introduction say in a few lines what they are
+RUN_BYTES = 16
+# What an introduction may claim: more is no table but an attempt on memory.
+MOST_RECORDS, MOST_COLUMNS, MOST_EPOCHS, MOST_KEY = 1 << 31, 1 << 20, 8, 1 << 14
 
 T = TypeVar("T")
 
@@ -41,7 +48,8 @@ class Hello:
     ``plan`` digests what all must agree on; ``ids`` digests the ids of the own rows in their
     order and is empty towards the arbiter; ``epochs`` are those the party can resume from;
     ``key`` is the public key of whoever holds the secret one; ``outputs`` is how many trees
-    a round of SecureBoost has.
+    a round of SecureBoost has; ``run`` is drawn anew at every start, and the two of a pair
+    mark all messages between them.
     """
 
     name: str
@@ -54,12 +62,16 @@ class Hello:
     epochs: tuple[int, ...]
     key: bytes
     outputs: int = 0
+    run: bytes = b""
 
 
 @travels
 @dataclass(frozen=True)
 class Leaving:
-    """The last word of a party: no reason if it finished; ``lost`` if another one died."""
+    """The last word of a party: no reason if it finished; ``lost`` if another one died.
+
+    A reason is the kind of error and the step: its text may hold private numbers.
+    """
 
     reason: str
     lost: str
@@ -132,6 +144,10 @@ class Node:
         self._hello = hello
         self._patience = patience
         self._box = Mailbox(own.name, largest)
+        self._run = secrets.token_bytes(RUN_BYTES)
+        self._their_runs: dict[str, bytes] = {}
+        self._met = False
+        self._step = 0  # of the message sent or awaited last
         self._news = threading.Condition()
         self._trouble: PeerLost | None = None
         self._finished: set[str] = set()
@@ -155,8 +171,7 @@ class Node:
     ) -> None:
         """Say the last word to everybody who watches, then close."""
         lost = error.lost if isinstance(error, PeerLost) else ""
-        # An error of the user's is told; anything else only by its type, which holds no data.
-        told = str(error) if isinstance(error, WhatleaksError) else type(error).__name__
+        told = f"{type(error).__name__} at step {self._step}"
         self._last_word = Leaving("" if error is None else told, lost)
         with self._news:  # whoever has met us shall hear the last word
             self._news.wait_for(lambda: self._watchers >= set(self._calls), 2.0)
@@ -172,7 +187,7 @@ class Node:
         server = grpc.server(
             ThreadPoolExecutor(max_workers=4 * len(self._peers) + 4),
             options=[
-                ("grpc.max_receive_message_length", largest),
+                ("grpc.max_receive_message_length", largest + RUN_BYTES),
                 ("grpc.so_reuseport", 0),
                 ("grpc.http2.max_ping_strikes", 0),
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 100),
@@ -215,15 +230,22 @@ class Node:
         caller = self._caller(context)
         peer = self._peers[caller]
         try:
-            self._check_hello(peer, decode(request))
+            self._meet(peer, request)
         except WireError as refused:
-            context.abort(self._grpc.StatusCode.PERMISSION_DENIED, str(refused))
-        return encode(self._hello(peer.role))
+            context.abort(self._grpc.StatusCode.PERMISSION_DENIED, printable(refused))
+        return self._introduction(peer)
 
     def _on_deliver(self, request: bytes, context: Any) -> bytes:
         caller = self._caller(context)
         try:
-            message = decode(request)
+            if len(request) > self._box.largest + RUN_BYTES:
+                raise WireError(
+                    f"{caller!r} sent {len(request)} bytes: at most {self._box.largest} are taken"
+                )
+            if request[:RUN_BYTES] != self._run_with(caller):
+                raise WireError(f"{caller!r} sent a message that belongs to another run")
+            request = request[RUN_BYTES:]
+            message = decode(request, HEADER)
             if not isinstance(message, Message):
                 raise WireError(f"{caller!r} sent something that is not a message")
             if message.sender != caller:
@@ -233,14 +255,19 @@ class Node:
                 self._transcript.record(message, request)
                 self._news.notify_all()
         except WireError as refused:
-            context.abort(self._grpc.StatusCode.FAILED_PRECONDITION, str(refused))
+            context.abort(self._grpc.StatusCode.FAILED_PRECONDITION, printable(refused))
         return b""
 
     def _on_watch(self, request: bytes, context: Any) -> Iterator[bytes]:
         caller = self._caller(context)
         with self._news:
+            again = caller in self._watchers
             self._watchers.add(caller)
             self._news.notify_all()
+        if again:  # each takes a thread for the whole run
+            context.abort(
+                self._grpc.StatusCode.RESOURCE_EXHAUSTED, f"{caller!r} has a watch already"
+            )
         while context.is_active():
             if self._leaving.wait(0.2):
                 yield encode(self._last_word)
@@ -255,17 +282,34 @@ class Node:
         for name, peer in self._peers.items():
             self._await_open(peer, deadline, timeout)
             calls = self._connect(peer)
-            hello = encode(self._hello(peer.role))
+            hello = self._introduction(peer)
             try:
                 left = max(1.0, deadline - time.monotonic())
-                answer = decode(calls["Join"](hello, timeout=left, wait_for_ready=True))
+                answer = calls["Join"](hello, timeout=left, wait_for_ready=True)
             except self._grpc.RpcError as error:
-                raise self._lost(name, f"did not let us join: {error.details()}") from None
-            self._check_hello(peer, answer)
-            answers[name] = answer
+                why = printable(error.details())
+                raise self._lost(name, f"did not let us join: {why}") from None
+            answers[name] = self._meet(peer, answer)
             self._calls[name] = calls
             threading.Thread(target=self._watch, args=(name,), daemon=True).start()
+        self._met = True
         return answers
+
+    def limit(self, largest: int) -> None:
+        """Take and send no longer messages from now on: the plan says how long they get."""
+        self._box.largest = min(self._box.largest, largest)
+
+    def enveloped(self, receiver: str, encoded: bytes) -> bytes:
+        """Put the mark of this run with ``receiver`` before a message."""
+        return self._run_with(receiver) + encoded
+
+    def _introduction(self, peer: Place) -> bytes:
+        return encode(replace(self._hello(peer.role), run=self._run))
+
+    def _run_with(self, peer: str) -> bytes:
+        """Return what marks the messages between a peer and us in this run, and in no other."""
+        both = sorted((self._run, self._their_runs.get(peer, b"")))
+        return hashlib.sha256(b"".join(both)).digest()[:RUN_BYTES]
 
     def send(self, step: int, sender: str, receiver: str, kind: str, payload: Payload) -> None:
         """Deliver one message and wait until the peer has it in its mailbox."""
@@ -276,14 +320,16 @@ class Node:
                 f"{self._box.largest} are sent"
             )
         self._raise_trouble()
+        self._step = step
         code = self._grpc.StatusCode
         try:
-            self._calls[receiver]["Deliver"](encoded, timeout=self._patience)
+            self._calls[receiver]["Deliver"](
+                self.enveloped(receiver, encoded), timeout=self._patience
+            )
         except self._grpc.RpcError as error:
             if error.code() in (code.FAILED_PRECONDITION, code.RESOURCE_EXHAUSTED):
-                raise WireError(
-                    f"{receiver!r} refused {kind!r} of step {step}: {error.details()}"
-                ) from None
+                why = printable(error.details())
+                raise WireError(f"{receiver!r} refused {kind!r} of step {step}: {why}") from None
             with self._news:  # the watch knows why, if the peer had a last word
                 self._news.wait_for(lambda: self._trouble is not None, 1.0)
             self._raise_trouble()
@@ -292,6 +338,7 @@ class Node:
     def wait(self, expected: Expected) -> Payload:
         """Wait for a message; a lost peer, or one that left without sending it, is named."""
         sender = expected.sender
+        self._step = expected.step
         deadline = time.monotonic() + self._patience
         with self._news:
             while not self._box.holds(sender):
@@ -380,18 +427,18 @@ class Node:
         """Read a peer's last word, or notice that it died without one."""
         lost: PeerLost | None = None
         try:
-            words = [decode(data) for data in self._calls[name]["Watch"](b"")]
-            if not words or not isinstance(words[0], Leaving):
+            word = next((decode(data, HEADER) for data in self._calls[name]["Watch"](b"")), None)
+            if not isinstance(word, Leaving):
                 lost = self._lost(name, "closed its end without a word")
-            elif words[0].reason:
-                if words[0].lost and words[0].lost != self._own.name:
-                    lost = self._lost(words[0].lost, f"is gone, says {name!r}")
+            elif word.reason:
+                if word.lost in self._peers and word.lost != name:
+                    lost = self._lost(word.lost, f"is gone, says {name!r}")
                 else:
-                    lost = self._lost(name, f"stopped: {words[0].reason}")
+                    lost = self._lost(name, f"stopped: {printable(word.reason)}")
         except self._grpc.RpcError:
             lost = self._lost(name, "died or can no longer be reached")
         except WireError as error:
-            lost = self._lost(name, f"left with a broken last word: {error}")
+            lost = self._lost(name, f"left with a broken last word: {printable(error)}")
         with self._news:
             if lost is None:
                 self._finished.add(name)
@@ -404,9 +451,20 @@ class Node:
             if self._trouble is not None:
                 raise self._trouble
 
-    def _check_hello(self, peer: Place, hello: Any) -> None:
+    def _meet(self, peer: Place, introduction: bytes) -> Hello:
+        """Read who a peer says it is, and keep its part of the mark of this run."""
+        hello = decode(introduction, HEADER) if len(introduction) <= 4 * HEADER else None
         if not isinstance(hello, Hello):
             raise WireError(f"{peer.name!r} did not introduce itself")
+        _check_claims(peer.name, hello)
+        self._check_hello(peer, hello)
+        with self._news:
+            if self._met and self._their_runs.get(peer.name) != hello.run:
+                raise WireError(f"{peer.name!r} has started again: it belongs to another run")
+            self._their_runs[peer.name] = hello.run
+        return hello
+
+    def _check_hello(self, peer: Place, hello: Hello) -> None:
         if (hello.name, hello.role) != (peer.name, peer.role):
             raise WireError(
                 f"a peer says it is {hello.name!r} in role {hello.role!r}, but its certificate "
@@ -417,3 +475,27 @@ class Node:
         error = PeerLost(f"party {name!r} {what}")
         error.lost = name
         return error
+
+
+def _check_claims(name: str, hello: Hello) -> None:
+    """Refuse an introduction of other types or sizes, before anything is made to measure."""
+    counts = (
+        (hello.records, MOST_RECORDS),
+        (hello.columns, MOST_COLUMNS),
+        (hello.predictions, MOST_RECORDS),
+        (hello.outputs, MOST_COLUMNS),
+    )
+    epochs = hello.epochs if isinstance(hello.epochs, tuple) else (None,)
+    texts = (hello.name, hello.role, hello.plan, hello.ids)
+    sound = (
+        all(type(count) is int and 0 <= count <= most for count, most in counts)
+        and len(epochs) <= MOST_EPOCHS
+        and all(type(epoch) is int and 0 <= epoch < LAST_STEP for epoch in epochs)
+        and all(isinstance(text, str) and len(text) <= 128 for text in texts)
+        and isinstance(hello.key, bytes)
+        and len(hello.key) <= MOST_KEY
+        and isinstance(hello.run, bytes)
+        and len(hello.run) == RUN_BYTES
+    )
+    if not sound:
+        raise WireError(f"{name!r} introduces itself with something that no plan gives")

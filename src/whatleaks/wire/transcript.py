@@ -9,6 +9,7 @@ from pathlib import Path
 
 from whatleaks.codec import decode, encode
 from whatleaks.errors import WireError
+from whatleaks.files import write_atomically
 from whatleaks.wire.message import Message
 
 
@@ -60,9 +61,8 @@ class Transcript:
 
     def save(self, path: Path) -> None:
         """Write the kept messages, in our own encoding, readable by the owner alone."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_bytes(encode({party: tuple(kept) for party, kept in self._kept.items()}))
+        kept = {party: tuple(messages) for party, messages in self._kept.items()}
+        write_atomically(path, encode(kept), mode=0o600)
 
     @classmethod
     def load(cls, path: Path) -> Transcript:

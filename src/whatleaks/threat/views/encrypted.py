@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
 from whatleaks.models.residuals import partner_outputs
+from whatleaks.threat.grants import Grant, Queries, Ranges
 
 
 @travels
@@ -17,9 +19,10 @@ class EncryptedLinearView:
     """What B holds: its columns, targets and weights, its own gradients, its queries.
 
     ``gradients`` and ``weights`` (before the step) have one row per step; step k used the
-    rows ``batches[k % len(batches)]``. ``queries`` are made-up records and their answers;
-    ``ranges`` the lowest and highest public value of every unknown column.
+    rows ``batches[k % len(batches)]``. Without a prediction phase there are no ``queries``.
     """
+
+    needs: ClassVar[tuple[type[Grant], ...]] = ()
 
     own: Floats
     labels: Floats
@@ -28,9 +31,13 @@ class EncryptedLinearView:
     batches: tuple[Ints, ...]
     learning_rate: float
     alpha: float
-    queries: tuple[Floats, Floats] | None
-    ranges: tuple[Floats, Floats] | None
+    queries: Queries | None
+    ranges: Ranges | None
     unknown: int
+
+    def exchanged(self, order: Ints) -> None:
+        """Say that nothing can be exchanged: a gradient is of a whole batch, not of a record."""
+        del order
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it: own columns, label, z_A.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
 from whatleaks.models.forest import Forest
 from whatleaks.models.tree import Tree
+from whatleaks.threat.grants import ForestModel, Grant, Ranges, Schema, TreeModel
 
 
 @travels
@@ -20,10 +22,18 @@ class WhiteBoxTreeView:
     U section III-B: the adversary is given the model, the prediction and its own columns.
     """
 
+    needs: ClassVar[tuple[type[Grant], ...]] = (TreeModel,)
+
     own: Floats
     released: Floats
     unknown: int
     model: Tree
+    ranges: Ranges | None = field(default=None, kw_only=True)
+    schema: Schema | None = field(default=None, kw_only=True)
+
+    def exchanged(self, order: Ints) -> Self:
+        """Return the view with every record's release taken from another; own columns stay."""
+        return replace(self, released=sealed(self.released[order]))
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it."""
@@ -35,10 +45,18 @@ class WhiteBoxTreeView:
 class WhiteBoxForestView:
     """Own columns, the released vote fractions, the forest."""
 
+    needs: ClassVar[tuple[type[Grant], ...]] = (ForestModel,)
+
     own: Floats
     released: Floats
     unknown: int
     model: Forest
+    ranges: Ranges | None = field(default=None, kw_only=True)
+    schema: Schema | None = field(default=None, kw_only=True)
+
+    def exchanged(self, order: Ints) -> Self:
+        """Return the view with every record's release taken from another; own columns stay."""
+        return replace(self, released=sealed(self.released[order]))
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it."""

@@ -1,0 +1,234 @@
+"""The audit of a user's own table: plan the scenarios, run them, sum up."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from whatleaks.auditor.advice import advice, headline
+from whatleaks.auditor.combine import Entry, combine_threats
+from whatleaks.auditor.combine_defenses import combine_defenses
+from whatleaks.auditor.digits import digits_of
+from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
+from whatleaks.auditor.notes import value_notes
+from whatleaks.auditor.people import groups_of
+from whatleaks.auditor.plan import once_more, scenarios
+from whatleaks.auditor.result import AuditResult, ColumnCard, Headline, SampleRow
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.auditor.worth import worth_of
+from whatleaks.codec import decode, encode
+from whatleaks.data.checking import check_table
+from whatleaks.data.naming import listed
+from whatleaks.data.table import pack_table, storable
+from whatleaks.errors import AuditError, choice
+from whatleaks.models.adapters.given import GivenModel
+from whatleaks.runs.executors import Executor
+from whatleaks.runs.provenance import code, environment, table_hash
+from whatleaks.runs.runner import Display, run
+from whatleaks.runs.secret import own_secret
+from whatleaks.runs.store import Store
+from whatleaks.seeds import Streams
+from whatleaks.trial.phases import Phases
+from whatleaks.trial.preparing import ready
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.trial import PerRecord
+from whatleaks.wire.parties import passive_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNFINISHED = "unfinished/trials.db"  # below the report's folder, until the audit is complete
+
+
+def run_audit(
+    frame: pd.DataFrame,
+    spec: AuditSpec,
+    executor: Executor,
+    name: str = "table",
+    out: Path | None = None,
+    display: Display | None = None,
+    notes: Sequence[str] = (),
+    command: str = "",
+    attacks: Sequence[str] = (),
+    given: GivenModel | None = None,
+) -> AuditResult:
+    """Run every trial that is not finished yet, then combine.
+
+    With ``out``, finished trials are kept there in a store that only its owner can read, so
+    that an interrupted audit resumes. ``attacks`` names attacks of the user's own, ``given``
+    is the model that the spec names by its hash.
+    """
+    start = time.perf_counter()
+    # Refused here, before anything is written: whatever is wrong with the table is wrong for all.
+    clock = Phases()
+    with clock("check"):
+        checked = check_table(frame, spec.arguments())
+        checked.refuse()
+    frame = storable(checked.frame)
+    table = {"name": name, "hmac_sha256": table_hash(frame, own_secret())}
+    planned = scenarios(spec, name, table["hmac_sha256"], attacks)
+    first = ready(planned[0], frame, Streams(planned[0].seed), given)
+    for scenario in planned:
+        scenario.check()
+    beside = b"" if given is None else encode(given)
+    expected = estimated_seconds(planned, len(frame), frame.shape[1], executor.width)
+    if display is not None and expected > LONG:
+        display.warned(
+            f"this audit takes {in_words(expected)}; a first look is quicker with "
+            f"{choice('quick', True)}"
+        )
+    if not spec.show_values:
+        classes = tuple(f"class {k}" for k, _ in enumerate(first.classes, start=1))
+        first = replace(first, classes=classes)
+
+    def performed(works: Sequence[Scenario]) -> list[Entry]:
+        return _trials(works, pack_table(frame, beside), executor, out, display)
+
+    entries = performed(planned)
+    streams = Streams(spec.seed).under("summary")
+    with clock("sum up"):
+        threats = combine_threats(entries, spec.model, streams)
+    head = headline(threats)
+    more = strongest_again(spec, entries, head)
+    if more:
+        entries = joined(entries, performed(more))
+        threats = combine_threats(entries, spec.model, streams)
+        head = headline(threats)
+    defenses, unmeasured = combine_defenses(entries, head, threats, streams)
+    digits = digits_of(entries)
+    classed = [e for e in entries if e.plain and len(e.records.correct) and len(e.records.alone)]
+    if not classed:
+        raise AuditError("nobody predicts in this federation, so what joining is worth is unknown")
+    classed = [e for e in classed if e.scenario.threat == classed[0].scenario.threat]
+    told = [*notes, *checked.notes, *_parties(spec), *unmeasured]
+    told += value_notes(entries, spec.label, first.target_range)
+    if len({e.scenario.branch for e in entries}) > 1:
+        told.append(
+            f"Accuracy and row counts are those of the {classed[0].scenario.branch} federation."
+        )
+    records = classed[0].records
+    return AuditResult(
+        headline=head,
+        threats=threats,
+        defenses=defenses,
+        advice=advice(head, threats, defenses, digits),
+        columns=tuple(ColumnCard(c.name, c.kind, c.owner, c.encoded_as) for c in first.columns),
+        classes=first.classes,
+        rows=len(frame),
+        training_rows=records.training_rows,
+        target_rows=records.asked,
+        worth=worth_of(classed, streams),
+        spec=spec.to_dict() | ({"command": command} if command else {}),
+        table=table,
+        code=code(),
+        environment=environment(),
+        seeds=tuple(range(spec.seed, spec.seed + spec.seeds)),
+        seconds=time.perf_counter() - start,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        notes=tuple(dict.fromkeys([*told, *first.notes])),
+        samples=_samples(entries, head),
+        phases=_phases(clock, entries),
+        digits=digits,
+        groups=groups_of(entries, head),
+    )
+
+
+def _phases(clock: Phases, entries: Sequence[Entry]) -> dict[str, float]:
+    """Add up where the processor time of all trials went, the most first."""
+    total = dict(clock.seconds)
+    for entry in entries:
+        for name, seconds in entry.records.phases:
+            total[name] = total.get(name, 0.0) + seconds
+    most = sorted(total.items(), key=lambda item: -item[1])
+    return {name: round(seconds, 3) for name, seconds in most}
+
+
+def _parties(spec: AuditSpec) -> list[str]:
+    """Say whose columns are whose, where there are several passive parties."""
+    names = passive_names(len(spec.parties))
+    return [
+        f"{party} holds {listed(columns, at_most=len(columns))}"
+        for party, columns in zip(names, spec.parties, strict=True)
+    ]
+
+
+def _trials(
+    planned: Sequence[Scenario],
+    table: bytes,
+    executor: Executor,
+    out: Path | None,
+    display: Display | None,
+) -> list[Entry]:
+    """Run what is missing; a failed trial ends the audit with its own words."""
+    with tempfile.TemporaryDirectory() as nowhere:
+        return _stored(planned, table, executor, (out or Path(nowhere)) / UNFINISHED, display)
+
+
+def _stored(
+    planned: Sequence[Scenario],
+    table: bytes,
+    executor: Executor,
+    path: Path,
+    display: Display | None,
+) -> list[Entry]:
+    store = Store(path, private=True)
+    try:
+        summary = run(planned, store, executor, display, table)
+        if summary.interrupted:
+            raise KeyboardInterrupt
+        entries = []
+        for scenario, record, private in zip(
+            planned, summary.records, summary.privates, strict=True
+        ):
+            if record is None or record.outcome is None or private is None:
+                failed = "it was not run" if record is None else record.error
+                raise AuditError(f"{scenario.label} failed: {failed}")
+            records: Any = decode(private)
+            assert isinstance(records, PerRecord)
+            entries.append(Entry(scenario, record.outcome, records))
+    finally:
+        store.close()
+    store.remove()
+    return entries
+
+
+def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
+    """Return defended trials of the headline's attack, where it was left out as too slow."""
+    mates = [e for e in entries if e.scenario.threat == head.threat]
+    if not any(head.attack in e.scenario.attacks for e in mates if e.plain):
+        return []
+    return [
+        once_more(spec, e.scenario, head.attack)
+        for e in mates
+        if e.scenario.defense and e.guessed and head.attack not in e.scenario.attacks
+    ]
+
+
+def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
+    """Put the guesses of a second trial of the same defense beside those of the first."""
+    again = {(e.scenario.threat, e.scenario.defense, e.scenario.seed): e for e in more}
+    made = []
+    for entry in entries:
+        scenario = entry.scenario
+        other = again.get((scenario.threat, scenario.defense, scenario.seed))
+        if other is not None and not scenario.detector:
+            held = {scored.name for scored in entry.records.scored}
+            new = tuple(s for s in other.records.scored if s.name not in held)
+            records = replace(entry.records, scored=(*entry.records.scored, *new))
+            entry = replace(entry, records=records)
+        made.append(entry)
+    return made
+
+
+def _samples(entries: Sequence[Entry], head: Any) -> tuple[SampleRow, ...]:
+    """Return the shown values of the first seed, from the trial that shows the worst column."""
+    shown = [e for e in entries if e.plain and e.records.samples]
+    shown = [e for e in shown if e.scenario.seed == shown[0].scenario.seed]
+    worst = next((e for e in shown if e.scenario.threat == head.threat), None)
+    worst = worst or next(iter(shown), None)
+    return () if worst is None else tuple(SampleRow(*pair) for pair in worst.records.samples)

@@ -1,0 +1,32 @@
+"""How long an audit will take, roughly, before it starts: for people who plan their day.
+
+The cost of a trial was measured on tables from 60 to 2,000 records and from 4 to 500 columns
+(``benchmarks/bench_audit_cost.py``): a share that every trial has, and one that grows with the
+columns. On a busy machine it takes longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whatleaks.trial.scenario import Scenario
+
+TRIAL = 1.5  # seconds of processor time that every trial costs
+PER_COLUMN = 0.012  # and for each column of the table
+PER_MILLION_CELLS = 0.6  # reading and preparing, once for each training
+LONG = 60.0  # seconds from which an estimate is worth a line
+
+
+def estimated_seconds(planned: Sequence[Scenario], rows: int, columns: int, width: int) -> float:
+    """Return about how long the trials take on so many processes."""
+    trainings = len({scenario.training_key() for scenario in planned})
+    cells = trainings * rows * columns / 1e6
+    total = len(planned) * (TRIAL + PER_COLUMN * columns) + PER_MILLION_CELLS * cells
+    return total / max(1, min(width, len(planned)))
+
+
+def in_words(seconds: float) -> str:
+    """Say it as people would: a rough number of minutes."""
+    if seconds < 90:
+        return f"about {10 * max(1, round(seconds / 10))} s"
+    return f"about {round(seconds / 60)} minutes"

@@ -1,0 +1,165 @@
+"""What no number says: sentences about a threat, made from what its trials recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from whatleaks.catalog import guesser
+from whatleaks.errors import UsageError
+from whatleaks.metrics.branching import branching_advantage, branching_rate
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.seeds import Streams
+from whatleaks.trial.scorers.branches import BranchScored
+from whatleaks.trial.trial import MEAN_ERROR, VALUE_ERROR
+
+if TYPE_CHECKING:
+    from whatleaks.auditor.combine import Entry
+
+FEW = 100  # records below which a regressor learns little
+
+
+def notes_of(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the notes on one threat, in the order of its trials; each is said once."""
+    notes: list[str] = []
+    for entry in entries:
+        seed = entry.scenario.seed
+        # Of a defended trial only that there was nothing to do: the rest was said without it.
+        said = list(entry.outcome.notes) if entry.plain or not entry.records.columns else []
+        if entry.plain and entry.records.branches:
+            said.append(_paths(entry))
+        notes += [f"Seed {seed}: {sentence}" for sentence in said]
+        if entry.plain:
+            notes += _recovered(entry)
+            notes += [f"Seed {seed}: {sentence}" for sentence in _otherwise(entry)]
+    for entry in entries:
+        if entry.scenario.detector and entry.guessed:
+            notes.append(_halts(entry, entries))
+    return tuple(dict.fromkeys(notes))
+
+
+def value_notes(entries: Sequence[Entry], label: str, span: tuple[float, float]) -> list[str]:
+    """Say how far a numeric label is missed, in its own units, by each federation that was trained."""
+    notes = []
+    width = span[1] - span[0]
+    for branch in dict.fromkeys(e.scenario.branch for e in entries):
+        errors = [
+            tuple(e.outcome.measurements.get(name) for name in (VALUE_ERROR, MEAN_ERROR))
+            for e in entries
+            if e.plain and e.scenario.branch == branch
+        ]
+        found = [
+            (model.value, mean.value)
+            for model, mean in errors
+            if isinstance(model, Measurement) and isinstance(mean, Measurement)
+        ]
+        if found:
+            model, mean = (sum(part) / len(found) * width for part in zip(*found, strict=True))
+            notes.append(
+                f"The value of {label!r}: the {branch} model misses it by {_units(model)} on average, "
+                f"its mean by {_units(mean)}."
+            )
+    return notes
+
+
+def _units(value: float) -> str:
+    """Write four digits of a number without an exponent where it has a usual size."""
+    return f"{float(f'{value:.4g}'):.12g}"
+
+
+def _otherwise(entry: Entry) -> list[str]:
+    """Say what an attack that guesses neither values nor paths got: it has no column to stand in."""
+    known = {s.name for s in entry.records.scored} | {s.name for s in entry.records.branches}
+    told = []
+    for name in entry.scenario.attacks:
+        numbers = [
+            f"{key.removeprefix(name).strip()} {value}"
+            for key, value in entry.outcome.measurements.items()
+            if key.startswith(f"{name} ") and isinstance(value, Measurement)
+        ]
+        if name not in known and numbers:
+            told.append(f"{guesser(name).title}: {'; '.join(numbers)}.")
+    return told
+
+
+def _recovered(entry: Entry) -> list[str]:
+    """Say how well intermediate values were recovered, and where several tables fit."""
+    notes = []
+    for name in entry.scenario.attacks:
+        value = entry.outcome.measurements.get(name)
+        found = next((s for s in entry.records.scored if s.name == name), None)
+        if isinstance(value, float):  # no error per record: a guess of intermediate values
+            notes.append(
+                f"Seed {entry.scenario.seed}: {guesser(name).title}, of {entry.records.asked} "
+                f"records: relative error {value:.0e}."
+            )
+        elif found is not None and found.alternatives:
+            notes.append(
+                f"{1 + found.alternatives} tables fit the transcript equally well (a mirror "
+                "image remains); the attack commits to one of them."
+            )
+    few = entry.records.asked
+    if entry.guessed and entry.records.training_rows == few < FEW:
+        notes.append(f"The limit is learnt from {few} records only, so it is a weak one here.")
+    return notes
+
+
+def _halts(entry: Entry, entries: Sequence[Entry]) -> str:
+    """Say what a detector did about a hijacker and about honest training of the same seed."""
+    scenario = entry.scenario
+    fair = next(
+        e
+        for e in entries
+        if not e.guessed
+        and (e.scenario.seed, e.scenario.detector) == (scenario.seed, scenario.detector)
+    )
+    return (
+        f"Seed {scenario.seed}: {scenario.detector} {_verdict(entry)} the hijacker and "
+        f"{_verdict(fair)} honest training."
+    )
+
+
+def _verdict(entry: Entry) -> str:
+    stop = entry.outcome.stop
+    return f"halts ({stop.partition(':')[0]})" if stop is not None else "does not halt"
+
+
+def _paths(entry: Entry) -> str:
+    """Put the branching rates of an attack and its baselines into one sentence."""
+    streams = Streams(entry.scenario.seed).under(entry.scenario.branch)
+    found = next(s for s in entry.records.branches if s.role == "attack")
+    others = [s for s in entry.records.branches if s.role != "attack"]
+    try:
+        told = [f"{_title(s)} {_share(_rate(s, streams))}" for s in (found, *others)]
+        gains = [
+            branching_advantage(
+                found.nodes, found.right, s.nodes, s.right, streams.rng("branching/gain")
+            )
+            for s in others
+        ]
+    except UsageError as nothing:
+        return f"{nothing}."
+    empty = int((found.nodes == 0).sum())
+    more = "; ".join(
+        f"{100 * gain.value:.1f} points (95 % interval {100 * gain.low:.1f} to {100 * gain.high:.1f}) "
+        f"more per record than: {_title(s)}"
+        for s, gain in zip(others, gains, strict=True)
+    )
+    return (
+        f"tests on your columns answered right: {'; '.join(told)}. {more}. {empty} of "
+        f"{len(found.nodes)} records are left out: their guessed path tests none of your columns."
+    )
+
+
+def _title(scored: BranchScored) -> str:
+    return (
+        f"\N{LEFT DOUBLE QUOTATION MARK}{guesser(scored.name).title}\N{RIGHT DOUBLE QUOTATION MARK}"
+    )
+
+
+def _rate(scored: BranchScored, streams: Streams) -> Measurement:
+    return branching_rate(scored.nodes, scored.right, streams.rng(f"branching/{scored.name}"))
+
+
+def _share(rate: Measurement) -> str:
+    return f"{rate.value:.1%} (95 % interval {rate.low:.1%} to {rate.high:.1%})"

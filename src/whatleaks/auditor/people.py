@@ -1,0 +1,103 @@
+"""People, not only columns: how many records come close, who is worst off. Only counts leave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whatleaks.arrays import Bools, Floats
+from whatleaks.auditor.result import GroupFinding, Headline, People
+from whatleaks.metrics.intervals import wilson
+from whatleaks.metrics.measurement import Measurement
+
+if TYPE_CHECKING:
+    from whatleaks.auditor.combine import Entry, Pool
+
+SHARES = (0.01, 0.05, 0.10)  # of the range
+NEAR = SHARES[1]
+OUTER = 0.1  # the people furthest from the average
+FEWEST = 5  # a smaller group is not shown: it would point at somebody
+
+
+def rate(hits: Bools) -> Measurement:
+    """Return the share of people for whom something holds."""
+    return wilson(int(hits.sum()), len(hits), "share of people")
+
+
+def count_people(
+    pool: Pool, control: Pool | None, spans: Sequence[Sequence[float]]
+) -> tuple[tuple[People, ...], People]:
+    """Count close guesses by column, and records that are close in every column."""
+    off = np.sqrt(pool.squared)
+    right = pool.named > 0.5
+    without = np.zeros_like(right) if control is None else control.named > 0.5
+    if right.shape != off.shape:  # a guess that was scored without a schema
+        right = without = np.zeros(off.shape, dtype=np.bool_)
+    columns = []
+    for j in range(off.shape[1]):
+        known = [seed[j] for seed in spans] if len(spans) == len(pool.parts) and spans[0] else []
+        step = round_number(NEAR * known[0]) if known and known[0] > 0.0 else 0.0
+        units = _in_units(pool, off[:, j], known) if step else off[:, j]
+        columns.append(
+            People(
+                rate(right[:, j]),
+                rate(without[:, j]),
+                tuple(rate(off[:, j] <= share) for share in SHARES),
+                step,
+                rate(units <= (step or NEAR)),
+            )
+        )
+    worst = off.max(axis=1)
+    whole = People(
+        rate(np.asarray(right.all(axis=1))),
+        rate(np.asarray(without.all(axis=1))),
+        tuple(rate(worst <= share) for share in SHARES),
+        0.0,
+        rate(worst <= NEAR),
+    )
+    return tuple(columns), whole
+
+
+def _in_units(pool: Pool, off: Floats, spans: Sequence[float]) -> Floats:
+    """Return errors in the column's own units: every seed has a scale of its own."""
+    sizes = [len(spread) for _, spread in pool.parts]
+    return np.asarray(off * np.repeat(np.array(spans), sizes))
+
+
+def round_number(value: float) -> float:
+    """Return the nearest of 1, 2 and 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return min((step * power for step in (1, 2, 5, 10)), key=lambda step: abs(step - value))
+
+
+def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, ...]:
+    """Say who is worst off in the headline's column under its attack: outliers, and named groups."""
+    runs = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
+    off, right, outer, groups = [], [], [], []
+    for run in runs:
+        found = next((s for s in run.records.scored if s.name == head.attack), None)
+        if found is None or head.column not in run.records.columns:
+            return ()
+        j = run.records.columns.index(head.column)
+        spread = run.records.spread[:, j]
+        off.append(np.sqrt(found.squared[:, j]))
+        right.append(found.named[:, j] > 0.5)
+        outer.append(spread > np.quantile(spread, 1.0 - OUTER))
+        groups.append(run.records.groups)
+    if not runs:
+        return ()
+    near, exact = np.concatenate(off) <= NEAR, np.concatenate(right)
+    far = np.concatenate(outer)
+    told = [("the tenth furthest from the average", far), ("all others", ~far)]
+    names = runs[0].records.group_names
+    if names:
+        member = np.concatenate(groups)
+        told += [(name, member == k) for k, name in enumerate(names)]
+    return tuple(
+        GroupFinding(name, rate(near[who]), rate(exact[who]))
+        for name, who in told
+        if int(who.sum()) >= FEWEST
+    )

@@ -1,0 +1,241 @@
+"""From an audit's choices to its scenarios: every threat, every attack that fits, every defense.
+
+Nothing here names an attack, a defense or a detector: what is in the catalog and fits is
+tried. Defenses are tried under the first threat of a federation that reads its messages,
+with the attacks that are made for exactly its view; a detector with every hijack, and with
+honest training for its false alarms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.catalog import Card, card, cards, fingerprint, guesser
+from whatleaks.errors import UsageError, argument
+from whatleaks.federation.protocol import Federation
+from whatleaks.threat.grants import ModelGrant, TreesGrant
+from whatleaks.threat.model import ThreatModel
+from whatleaks.threat.views.prediction import WhiteBoxLinearView
+from whatleaks.trial.plan import defense_fits, fits, model_named, models
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
+
+TRAINING_FRACTION = 0.6
+SHOWN = 10  # records shown with their values, if the user asks for it
+ALL = ("baselines", "limit", "alone", "joining", "control")
+AGAIN = ("baselines", "limit", "control")  # beside the attacks that are tried under a defense
+HIJACK = ("baselines", "limit", "alone", "control")
+QUICK_LEARNING = {"epochs": 10, "least_steps": 150}  # of attacks that train a network
+RELEASES = frozenset({"scores", "votes"})
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A threat, the model that it looks at, and what the adversary sees of it."""
+
+    threat: ThreatModel[Any]
+    model: str
+    federation: Federation
+    settings: Any
+    view: type[Any]
+    name: str  # the federation's
+
+    @property
+    def stream(self) -> str:
+        """Where its random streams branch off."""
+        return self.federation.stream or self.name
+
+
+def watched(model: str, threat: str) -> Watched | None:
+    """Return a threat's view of a model, or None if it does not look at it."""
+    entry, settings = model_named(model)
+    federation: Federation = entry.part()
+    found: ThreatModel[Any] = card("threat", threat).part
+    view = found.view_for(federation.shows, federation.offers(settings))
+    if view is None:
+        return None
+    return Watched(found, model, federation, settings, view, entry.name)
+
+
+def threats_of(model: str) -> tuple[str, ...]:
+    """Return the threats that look at a model and follow the protocol."""
+    known = [entry for entry in cards("threat") if not entry.part.malicious]
+    return tuple(entry.name for entry in known if watched(model, entry.name) is not None)
+
+
+def looks_at(model: str, threat: str) -> Watched:
+    """Return what a threat looks at: the model, else the first one that it fits."""
+    for name in (model, *models()):
+        found = watched(name, threat)
+        if found is not None:
+            return found
+    raise UsageError(f"{argument('threats')} {threat} looks at no model that is known here")
+
+
+def check_threats(model: str, threats: Sequence[str]) -> None:
+    """Refuse a threat on another kind of model of the same releases: it would audit that one."""
+    for name in threats:
+        found = looks_at(model, name)
+        own = model_named(model)[0].part
+        rival = found.federation.shows & RELEASES and own.shows & RELEASES
+        if found.model == model or (own.trains and not rival):
+            continue
+        fitting = ", ".join(m for m in models() if watched(m, name) is not None)
+        instead = ", ".join(threats_of(model))
+        if not own.trains:
+            raise UsageError(
+                f"{argument('threats')} {name} does not look at the model that is given: "
+                f"use {argument('threats')} {instead}"
+            )
+        raise UsageError(
+            f"{argument('threats')} {name} looks at {argument('model')} {fitting}: "
+            f"with {argument('model')} {model} use {argument('threats')} {instead}"
+        )
+
+
+def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ()) -> list[Scenario]:
+    """Return all trials of an audit, seed by seed; ``extra`` names attacks of the user's own."""
+    found: list[Scenario] = []
+    for seed in range(spec.seed, spec.seed + spec.seeds):
+        defended: set[str] = set()
+        for threat in spec.threats:
+            seen = looks_at(spec.model, threat)
+            base = _base(spec, name, table, seed, seen)
+            if seen.threat.malicious:
+                found += _hijacked(spec, base, seen)
+                continue
+            attacks = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
+            full = _with_attacks(base, spec, attacks)
+            found.append(replace(full, references=ALL, measures=_measures(seen)))
+            again = _again(seen, attacks, extra)
+            if spec.defenses and seen.threat.reads and again and seen.name not in defended:
+                defended.add(seen.name)
+                quick = replace(_with_attacks(base, spec, again), references=AGAIN)
+                found += [
+                    replace(_knowing(quick, entry), label=f"{base.label}, {entry.name}")
+                    for entry in cards("defense")
+                    if _tried(entry, seen)
+                ]
+    for one in extra:
+        if not any(one in scenario.attacks for scenario in found):
+            raise UsageError(
+                f"{one} takes {guesser(one).view.__name__}, which none of these threats shows: "
+                f"{', '.join(spec.threats)}"
+            )
+    own = fingerprint(extra)
+    return [replace(scenario, own=own) for scenario in found] if own else found
+
+
+def _measures(seen: Watched) -> tuple[str, ...]:
+    """Return what is measured beside the attacks: where scores are equations, how many digits tell."""
+    return ("digits",) if issubclass(seen.view, WhiteBoxLinearView) else ()
+
+
+def _base(spec: AuditSpec, name: str, table: str, seed: int, seen: Watched) -> Scenario:
+    own = seen.model == spec.model
+    return Scenario(
+        dataset=name or "table",
+        table=table,
+        data=Settings(
+            {
+                "label": spec.label,
+                "missing": spec.missing,
+                "categories": spec.categories,
+                "scale_on": spec.scale_on,
+                "drop": spec.drop,
+                "constant": "drop" if spec.drop_constant else "refuse",
+                "encode_text": spec.encode_text,
+                "bins": spec.bins or 0,
+                "by": spec.by,
+                "training_fraction": TRAINING_FRACTION,
+                "trained_on": spec.trained_on,
+            }
+        ),
+        passive=spec.by_party,
+        model=seen.model,
+        model_options=Settings(
+            ({"hidden": spec.hidden} if own and spec.hidden else {})
+            # A real training has all records in it, not one batch that suits an attack.
+            | ({"whole": True} if hasattr(seen.settings, "whole") else {})
+        ),
+        given=spec.given,
+        threat=seen.threat.name,
+        targets=spec.targets,
+        seed=seed,
+        branch=seen.stream,
+        isolated=spec.isolated,
+        shown=SHOWN if spec.show_values else 0,
+        label=f"seed {seed}, {seen.threat.name}",
+    )
+
+
+def _with_attacks(base: Scenario, spec: AuditSpec, attacks: Sequence[str]) -> Scenario:
+    """Name the attacks; those that search step by step get the steps that the audit allows."""
+    known = {f.name for name in attacks for f in fields(guesser(name).part)}
+    allowed = {"steps": spec.inversion_steps} | (QUICK_LEARNING if spec.quick else {})
+    options = Settings({name: value for name, value in allowed.items() if name in known})
+    return replace(base, attacks=tuple(attacks), attack_options=options)
+
+
+def _knowing(scenario: Scenario, entry: Card) -> Scenario:
+    """Put a defense in place and tell it to the attacks that can use what it is."""
+    told: dict[str, Any] = dict(getattr(entry.build(), "told", dict)())
+    known = {f.name for name in scenario.attacks for f in fields(guesser(name).part)}
+    options = scenario.attack_options.merged({k: v for k, v in told.items() if k in known})
+    return replace(scenario, defense=entry.name, attack_options=options)
+
+
+def once_more(spec: AuditSpec, defended: Scenario, attack: str) -> Scenario:
+    """Return a defended trial with another attack: the strongest one must be tried there too."""
+    entry = card("defense", defended.defense)
+    again = _knowing(_with_attacks(defended, spec, [attack]), entry)
+    references = tuple(name for name in AGAIN if name != "limit")
+    return replace(again, references=references, label=f"{defended.label}, {attack}")
+
+
+def _again(seen: Watched, attacks: Sequence[str], extra: Sequence[str]) -> list[str]:
+    """Return the attacks to try again under defenses: made for exactly this view, and quick."""
+    quick = [name for name in attacks if guesser(name).again]
+    exact = [name for name in quick if guesser(name).view is seen.view or name in extra]
+    return exact or quick
+
+
+def _tried(entry: Card, seen: Watched) -> bool:
+    """Say whether a defense can show anything against what a threat sees."""
+    defense = entry.build()
+    if not defense_fits(defense, seen.federation, seen.settings):
+        return False
+    if defense.socket == "data":  # elsewhere the training leaks, and columns are all there is
+        return bool(seen.federation.shows & RELEASES)
+    if defense.socket == "parameters":
+        return any(issubclass(kind, ModelGrant | TreesGrant) for kind in seen.threat.grants)
+    simulated = getattr(defense, "attack", "")
+    return not simulated or fits(guesser(simulated), seen.view)
+
+
+def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
+    """Train with every hijacker and honestly, without a detector and with each one."""
+    honest = replace(base, references=("joining",), label=f"{base.label}, honest")
+    found = [honest]
+    detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
+    for hijack in cards("hijack"):
+        label = f"{base.label}, {hijack.name}"
+        free = replace(base, attacks=(hijack.name,), references=HIJACK, label=label)
+        found.append(free)
+        found += [
+            replace(
+                free,
+                references=AGAIN,
+                detector=entry.name,
+                label=f"{label}, {entry.name} watching",
+            )
+            for entry in detectors
+        ]
+    found += [
+        replace(honest, detector=entry.name, label=f"{honest.label}, {entry.name} watching")
+        for entry in detectors
+    ]
+    return found

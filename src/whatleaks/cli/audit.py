@@ -1,0 +1,228 @@
+"""``whatleaks audit``: a table in, a report out."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whatleaks.cli.common import (
+    Address,
+    Bins,
+    Categories,
+    DataHome,
+    Decimal,
+    Drop,
+    DropConstant,
+    EncodeText,
+    Id,
+    Inner,
+    Label,
+    Missing,
+    Na,
+    On,
+    Passive,
+    PassiveFiles,
+    Plugins,
+    ScaleOn,
+    Table,
+    Thousands,
+    Workers,
+    audit_command,
+    check_writable,
+    other_flags,
+    sizes,
+    time_lines,
+    use_plugins,
+    words,
+)
+from whatleaks.errors import UsageError
+
+
+def audit(
+    context: typer.Context,
+    table: Table,
+    label: Label = None,
+    passive: Passive = None,
+    passive_file: PassiveFiles = None,
+    id: Id = None,
+    inner: Inner = False,
+    model: Annotated[str, typer.Option(help="`whatleaks federations` lists the models.")] = "lr",
+    model_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A model that was trained elsewhere: ONNX, skops, XGBoost, LightGBM, safetensors."
+        ),
+    ] = None,
+    training_rows: Annotated[
+        str | None,
+        typer.Option(help="The column that says which rows trained that model (0 or 1)."),
+    ] = None,
+    hidden: Annotated[
+        str | None, typer.Option(help="Comma-separated sizes of a network's hidden layers.")
+    ] = None,
+    threat: Annotated[
+        str | None, typer.Option(help="Comma-separated threats; `whatleaks threats` lists them.")
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(help="How often to repeat with another split and training.")
+    ] = 3,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    targets: Annotated[
+        int, typer.Option(help="How many records to attack per seed, at most.")
+    ] = 300,
+    out: Annotated[Path, typer.Option(help="Folder for report.html and audit.json.")] = Path(
+        "audit-report"
+    ),
+    missing: Missing = "refuse",
+    categories: Categories = "ordinal",
+    scale_on: ScaleOn = "training",
+    drop: Drop = None,
+    drop_constant: DropConstant = False,
+    encode_text: EncodeText = False,
+    bins: Bins = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    na: Na = None,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Also count people by the groups of this column.")
+    ] = None,
+    inversion_steps: Annotated[int, typer.Option(help="Steps of gradient inversion.")] = 3000,
+    no_defenses: Annotated[
+        bool, typer.Option("--no-defenses", help="Do not try any defense.")
+    ] = False,
+    isolated: Annotated[
+        bool,
+        typer.Option(
+            "--isolated",
+            help="Run every attack in a process of its own, in a sandbox where there is one.",
+        ),
+    ] = False,
+    show_values: Annotated[
+        bool,
+        typer.Option(
+            "--show-values", help="Put a few true values beside their guesses into the report."
+        ),
+    ] = False,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(help="Leave with exit code 1 if joining adds more than this (0 to 1)."),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="A first look: one seed, fewer records and steps; under 15 s if small."
+        ),
+    ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Print where the processor time went.")
+    ] = False,
+    workers: Workers = 1,
+    on: On = "local",
+    address: Address = "",
+    plugin: Plugins = None,
+    data_home: DataHome = None,
+) -> None:
+    """Audit a table: train a federation on it, attack it, write DIR/report.html and DIR/audit.json."""
+    if fail_above is not None and not 0.0 <= fail_above <= 1.0:
+        raise UsageError(f"--fail-above must lie between 0 and 1, got {fail_above}")
+    if model_file is not None and model != "lr":
+        raise UsageError("--model and --model-file exclude each other: the file is the model")
+    # Small tensors: more threads only wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    use_plugins(plugin)
+    check_writable(out)
+    from whatleaks.data.sources import open_source, readable
+
+    files = passive_file or []
+    source = open_source(table, label, passive or (), files, id, inner, data_home, drop or ())
+    from whatleaks.api import audit as run
+
+    with ready_command(context, table, files, id, inner):
+        report = run(
+            source.frame,
+            source.label,
+            source.passive if len(source.parties) == 1 else source.parties,
+            model=model if model_file is None else model_file,
+            trained_on=training_rows,
+            threats=words(threat),
+            defenses=not no_defenses,
+            quick=quick,
+            seeds=seeds,
+            seed=seed,
+            targets=targets,
+            hidden=sizes(hidden),
+            inversion_steps=inversion_steps,
+            missing=missing,
+            categories=categories,
+            scale_on=scale_on,
+            drop=source.drop,
+            drop_constant=drop_constant,
+            encode_text=encode_text,
+            bins=bins,
+            decimal=decimal,
+            thousands=thousands,
+            na=na or (),
+            by=by or "",
+            isolated=isolated,
+            show_values=show_values,
+            name=source.name,
+            out=out,
+            workers=workers,
+            on=on,
+            address=address,
+            progress=True,
+            notes=source.notes,
+            command=readable(shlex.join(["whatleaks", *sys.argv[1:]])),
+        )
+    page = report.to_html(out / "report.html")
+    report.to_json(out / "audit.json")
+    print(report.summary())
+    if model_file is not None:
+        print("\n".join(("About the model", *(f"  {note}" for note in report.result.notes))))
+    print(readable(f"Report: {page.resolve()}"))
+    if profile:
+        print("\n".join(time_lines(report.result.phases)))
+    head = report.result.headline
+    if fail_above is None:
+        return
+    if not head.attack:
+        print("whatleaks: no attack ran, so nothing meets --fail-above", file=sys.stderr)
+        raise typer.Exit(1)
+    adds = head.adds.value if head.beyond_guessing else 0.0
+    if adds > fail_above:
+        print(
+            f"whatleaks: joining adds {adds:.3f}, above --fail-above {fail_above}", file=sys.stderr
+        )
+        raise typer.Exit(1)
+
+
+@contextmanager
+def ready_command(
+    context: typer.Context,
+    table: str,
+    passive_files: Sequence[Path],
+    id_column: str | None,
+    inner: bool,
+) -> Iterator[None]:
+    """Tell all problems of a table, and end with a command line that would run."""
+    from whatleaks.data.problems import DEFAULTS, TableProblems
+
+    try:
+        yield
+    except TableProblems as found:
+        for problem in found.problems:
+            print(f"whatleaks: {problem.text}", file=sys.stderr)
+        if found.ready is not None:
+            more = other_flags(
+                context, ("table", "label", "passive", "passive_file", "id", "inner", *DEFAULTS)
+            )
+            command = audit_command(table, found.ready, passive_files, id_column, inner, more)
+            print(f"This would run: {command}", file=sys.stderr)
+        raise typer.Exit(found.exit_code) from None

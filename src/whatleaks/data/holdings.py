@@ -1,0 +1,98 @@
+"""Who holds what: each party's columns of all records, the labels, and what each record is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_ints
+from whatleaks.models.grids import Grid, Grids, free
+from whatleaks.wire.parties import ACTIVE
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """The whole table, as no single party has it: for the one who stages a federation.
+
+    ``columns`` and ``names`` go by party, the active one first. ``target`` is the number that
+    a regression predicts, where there is one beside the class. ``grids`` say what values the
+    passive parties' columns can take; a party without one holds ordinary real numbers.
+    """
+
+    columns: Mapping[str, Floats]
+    names: Mapping[str, tuple[str, ...]]
+    labels: Ints
+    classes: int
+    target: Floats | None = None
+    grids: Mapping[str, Grids] = field(default_factory=dict)
+
+    @property
+    def passives(self) -> tuple[str, ...]:
+        """The passive parties, in order."""
+        return tuple(party for party in self.columns if party != ACTIVE)
+
+    def victims(self, coalition: Sequence[str]) -> tuple[str, ...]:
+        """Return the passive parties outside a coalition: those whose columns it wants."""
+        return tuple(party for party in self.passives if party not in coalition)
+
+    def joined(self, parties: Sequence[str], rows: Ints | None = None) -> Floats:
+        """Return the columns of some parties side by side, of ``rows`` or of all records."""
+        picked = [self.columns[party] for party in parties]
+        if rows is not None:
+            picked = [columns[rows] for columns in picked]
+        return sealed(picked[0] if len(picked) == 1 else np.concatenate(picked, axis=1))
+
+    def joined_names(self, parties: Sequence[str]) -> tuple[str, ...]:
+        """Return the column names of some parties, in the order of ``joined``."""
+        return tuple(name for party in parties for name in self.names[party])
+
+    def joined_grids(self, parties: Sequence[str]) -> Grids:
+        """Return the grids of some parties' columns, in the order of ``joined``."""
+        columns: list[Grid] = []
+        groups: list[tuple[int, ...]] = []
+        for party in parties:
+            width = self.columns[party].shape[1]
+            held = self.grids.get(party, Grids((free(),) * width))
+            groups += [tuple(len(columns) + j for j in group) for group in held.one_hot]
+            columns += held.columns
+        return Grids(tuple(columns), tuple(groups))
+
+    def keeping(self, parties: Sequence[str], kept: Bools) -> Holdings:
+        """Leave out columns of some parties: ``kept`` follows their joined columns."""
+        columns, names, at = dict(self.columns), dict(self.names), 0
+        grids = dict(self.grids)
+        for party in parties:
+            width = columns[party].shape[1]
+            mask = kept[at : at + width]
+            columns[party] = sealed(columns[party][:, mask])
+            names[party] = tuple(n for n, k in zip(names[party], mask, strict=True) if k)
+            if party in grids:
+                grids[party] = grids[party].pick(tuple(np.flatnonzero(mask).tolist()))
+            at += width
+        return Holdings(columns, names, self.labels, self.classes, self.target, grids)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which records train, which are attacked, which only the evaluator learns the limit from.
+
+    ``auxiliary`` are granted to the adversary and do not train. On ``judged`` accuracy is
+    measured.
+    """
+
+    training: Ints
+    targets: Ints
+    others: Ints
+    auxiliary: Ints
+    judged: Ints
+
+
+def choose_rows(training: Ints, pool: Ints, most: int, rng: np.random.Generator) -> Rows:
+    """Attack up to ``most`` of the records that did not train; leave the rest to the limit."""
+    order = pool[rng.permutation(len(pool))]  # numpy refuses to permute an empty sealed array
+    count = min(most, max(len(order) // 2, min(len(order), 10)))
+    targets = sealed_ints(order[:count])
+    others = sealed_ints(order[count:])
+    return Rows(training, targets, others, sealed_ints([]), sealed_ints(order))

@@ -1,0 +1,96 @@
+"""The additive federation: data parties and a coordinator (J section 4.1, Eq 9; A section II-B).
+
+Each party maps its own columns to outputs. The coordinator adds them up, applies the link
+and returns to each party the gradient by its outputs. At prediction the active party is sent
+the scores of the records asked for, after whatever release defense is in place.
+
+Streams used: ``weights/PARTY`` for every data party, and ``batches``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from whatleaks import catalog
+from whatleaks.arrays import sealed
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.detectors.protocol import Detector
+from whatleaks.federation.additive.parties import AddingCoordinator, additive_holder
+from whatleaks.federation.additive.settings import AdditiveSettings
+from whatleaks.federation.coalitions import victims
+from whatleaks.federation.protocol import Federation, Progress
+from whatleaks.federation.roles import Hijacker
+from whatleaks.federation.summed.parties import output_count
+from whatleaks.federation.summed.trained import SummedTrained, joined_part, public_ranges
+from whatleaks.models.additive import Additive
+from whatleaks.models.linear import Linear
+from whatleaks.seeds import Streams
+from whatleaks.threat.grants import AdditiveModel, Grant, LinearModel, Ranges
+from whatleaks.wire.channel import Channel
+
+
+class AdditiveTrained(SummedTrained):
+    """Holders with models of their own; the joint model is the sum of their outputs."""
+
+    def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
+        """Return the joint model with the coalition's part first, and the public ranges."""
+        unknown = victims(self.holdings, coalition)
+        own, other = (
+            joined_part([self.holders[party].export() for party in parties])
+            for parties in (coalition, unknown)
+        )
+        linear = isinstance(own, Linear)
+        model = Additive(own, other)
+        columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
+        return (LinearModel(model) if linear else AdditiveModel(model), public_ranges(columns))
+
+
+@catalog.federation(
+    "additive",
+    title="Each party has a model of its own; a coordinator adds up their outputs",
+    paper="Jiang, Zhou, Grossklags 2022 (PoPETs), section 4.1",
+)
+class AdditiveFederation(Federation):
+    """Logistic regression, or a small network in every party."""
+
+    settings_type = AdditiveSettings
+    models: ClassVar[Mapping[str, AdditiveSettings]] = {
+        "lr": AdditiveSettings(),
+        "network": AdditiveSettings(hidden=(8, 8)),
+    }
+    shows = frozenset({"scores"})
+    gated = True
+
+    def offers(self, settings: AdditiveSettings) -> frozenset[type[Grant]]:
+        """The model is linear unless there are hidden layers."""
+        return frozenset({AdditiveModel if settings.hidden else LinearModel, Ranges})
+
+    def train(
+        self,
+        holdings: Holdings,
+        rows: Rows,
+        settings: AdditiveSettings,
+        streams: Streams,
+        channel: Channel,
+        *,
+        hijacker: Hijacker | None = None,
+        detector: Detector | None = None,
+        progress: Progress | None = None,
+    ) -> AdditiveTrained:
+        """Train on ``rows.training``; every value between the parties crosses ``channel``."""
+        self.refuse(hijacker, detector)
+        outputs = output_count(holdings.classes)
+        holders = {
+            name: additive_holder(
+                name,
+                sealed(columns[rows.training]),
+                outputs,
+                settings,
+                streams.rng(f"weights/{name}"),
+            )
+            for name, columns in holdings.columns.items()
+        }
+        trained = AdditiveTrained(holdings, holders, AddingCoordinator(tuple(holders), outputs))
+        trained.train(rows, settings, streams, channel, progress)
+        return trained

@@ -1,0 +1,64 @@
+"""How to boost and how to encrypt: what the parties of SecureBoost agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from whatleaks.crypto.additive import PublicKey
+from whatleaks.crypto.keys import check_key_settings
+from whatleaks.errors import SpecError
+from whatleaks.models.boosted_trees import FRACTION, BoostSettings
+
+LARGEST = 2**30  # bytes of one message: Paillier ciphertexts of two million records
+MOST_CANDIDATES = 1 << 24  # of one party in one tree: more is no table but an attempt on memory
+
+# Called when a tree is finished: how many there are now, and what the party must keep of them.
+TreeEnd = Callable[[int, Any], None]
+
+
+@dataclass(frozen=True)
+class SecureBoostSettings:
+    """How to boost and how to encrypt.
+
+    ``subtract_above``: a node's sums are taken as parent less sibling if the node holds more
+    records than so many per bucket. Subtracting a ciphertext costs as much as adding ten to
+    twenty: inverses are taken many at a time. ``pack`` puts many sums into a ciphertext before they are
+    sent: with Paillier this saves most decryptions, with Okamoto-Uchiyama only bytes.
+    """
+
+    boost: BoostSettings = field(default_factory=BoostSettings)
+    backend: str = "heu-paillier"
+    key_bits: int = 2048
+    insecure_test_key: bool = False
+    subtract_above: int = 16
+    pack: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot train."""
+        check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
+        if self.subtract_above < 0:
+            raise SpecError(f"subtract_above is {self.subtract_above}: use 0 or more")
+
+
+@dataclass(frozen=True)
+class PairFormat:
+    """How derivatives share a ciphertext: g above, h below, with room for all records' sums."""
+
+    shift: int
+    bits: int
+    width: int
+
+    @staticmethod
+    def of(records: int, max_depth: int) -> PairFormat:
+        """Derive the format from public numbers alone: |g| <= 1 and 0 < h <= 1."""
+        room = records.bit_length()
+        shift = FRACTION + 1 + room
+        bits = shift + FRACTION + 1
+        # A subtraction may add one bit at every level.
+        return PairFormat(shift, bits, bits + room + max_depth)
+
+    def used(self, key: PublicKey, count: int, pack: bool) -> int:
+        """Return how many bits of a plaintext the sums of ``count`` candidates take, with a sign."""
+        return (key.packed_bits(count, self.width) if pack else self.width) + 1

@@ -1,0 +1,55 @@
+"""A party of a split network as a process of its own: honest, and watched by nobody.
+
+Every passive party keeps its bottom model in its own folder; the active party writes the
+scores that it makes of the embeddings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from whatleaks.federation.roles import ActiveSeat
+from whatleaks.federation.schedule import agreed_batches
+from whatleaks.federation.split.parties import HonestActive, PassiveParty
+from whatleaks.federation.split.settings import HonestSettings
+from whatleaks.federation.summed.process import ClassProcess
+from whatleaks.models.torch_network import export
+from whatleaks.seeds import Streams
+from whatleaks.wire.node import Hello, Node
+from whatleaks.wire.parties import ACTIVE, PASSIVE
+
+
+class SplitProcess(ClassProcess):
+    """The honest active party, or a passive one."""
+
+    def work(self, node: Node, peers: Mapping[str, Hello], first: int) -> None:
+        """Train from the start, and send or score embeddings if the plan says so."""
+        del first
+        settings, name = self.plan.settings, self.config.name
+        rng = Streams(self.plan.seed).rng("batches")
+        schedule = agreed_batches(self.records, settings, rng)
+        if name != ACTIVE:
+            start = self.streams.rng("bottom" if name == PASSIVE else f"bottom/{name}")
+            passive = PassiveParty(name, self.table.x, settings, start)
+            node.run(passive.train(schedule, node))
+            self.store("part.wlk", export(passive.bottom, settings.bottom))
+            if self.plan.prediction is not None:
+                node.run(passive.release(self.wanted.x, settings.steps, node))
+            return
+        passives = self.plan.passives
+        widths = self.widths(peers)
+        seat = ActiveSeat(
+            self.table.x,
+            self.labels(),
+            self.classes(peers),
+            passives,
+            (settings.bottom.output,) * len(passives),
+            (settings.bottom,) * len(passives),
+            tuple(widths[passive] for passive in passives),
+            schedule,
+            probed=False,
+        )
+        active = HonestActive(seat, HonestSettings(), self.streams.rng("honest"))
+        node.run(active.train(node))
+        if self.plan.prediction is not None:
+            self.write_scores(node.run(active.take_scores(self.wanted.x, settings.steps)))

@@ -1,0 +1,244 @@
+"""Split training (Yao et al., section III-A): passive bottom models, one active party above them.
+
+All of it crosses ``wire.Channel`` as bytes: no tensor, no graph, no shared memory. Whether
+the active party is honest or a hijacker is a matter of which programme plays it.
+
+Streams used: ``bottom`` (first weights; of a further passive party ``bottom/PARTY``),
+``batches`` (agreed rows), ``detector``, ``honest`` or ``hijacker``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from whatleaks import catalog
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.defenses.protocol import OPEN, Guard
+from whatleaks.detectors.protocol import Detector
+from whatleaks.errors import UsageError
+from whatleaks.federation.coalitions import victims
+from whatleaks.federation.protocol import Fact, Federation, Progress, likeliest
+from whatleaks.federation.roles import ActiveSeat, Hijacker
+from whatleaks.federation.schedule import agreed_batches
+from whatleaks.federation.split.parties import (
+    TARGET_EMBEDDINGS,
+    Course,
+    HonestActive,
+    PassiveParty,
+    take_embeddings,
+)
+from whatleaks.federation.split.settings import HonestSettings, SplitSettings
+from whatleaks.seeds import Streams
+from whatleaks.threat.grants import Auxiliary, Grant, hand_out
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.exchange import Exchange
+from whatleaks.wire.expected import Programme
+from whatleaks.wire.mailbox import UNBOUNDED
+from whatleaks.wire.parties import ACTIVE, PASSIVE
+from whatleaks.wire.transcript import Transcript
+
+HONEST = HonestSettings()
+
+
+class SplitTrained:
+    """The parties after an honest, hijacked or halted training.
+
+    ``reading`` is the attack that a hijacker took home; ``honest`` the party of an honest
+    training. One of them is there.
+    """
+
+    def __init__(
+        self,
+        holdings: Holdings,
+        rows: Rows,
+        seat: ActiveSeat,
+        passives: Mapping[str, PassiveParty],
+        courses: Mapping[str, Course],
+        honest: HonestActive | None,
+        reading: Any | None,
+    ) -> None:
+        self.holdings = holdings
+        self.rows = rows
+        self.passives = dict(passives)
+        self.honest = honest
+        self.reading = reading
+        self._seat = seat
+        self.course = courses[seat.passives[0]]
+        halted = self.course.halted
+        self.stop = None if halted is None else f"step {halted.step}: {halted.reason}"
+
+    def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats | None:
+        """Send the active party the embeddings of ``rows``; an honest one makes scores of them."""
+        if guard.release or guard.gate is not None:
+            raise UsageError("a split network releases no scores: no release defense or gate fits")
+        exchange, step = Exchange(channel, UNBOUNDED), self.course.steps
+        tables = self.holdings.columns
+        programmes: dict[str, Programme[Any]] = {
+            name: passive.release(sealed(tables[name][rows]), step, exchange)
+            for name, passive in self.passives.items()
+        }
+        programmes[ACTIVE] = (
+            take_embeddings(self._seat, len(rows), step)
+            if self.honest is None
+            else self.honest.take_scores(sealed(tables[ACTIVE][rows]), step)
+        )
+        scores: Floats | None = exchange.drive(programmes)[ACTIVE]
+        return scores
+
+    def classes(self, rows: Ints, guard: Guard) -> Ints | None:
+        """Return the likeliest class of every record; a hijacker predicts nothing."""
+        scores = self.release(rows, Channel(Transcript([]), guard.alter), OPEN)
+        return None if scores is None else likeliest(scores)
+
+    def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
+        """Return complete records of people who did not train."""
+        return (auxiliary_records(self.holdings, self.rows, coalition),)
+
+    def memory(self, party: str) -> tuple[object, ...]:
+        """Nobody keeps anything of the training but networks."""
+        del party
+        return ()
+
+    def facts(self) -> dict[str, Fact]:
+        """Tell how long it went on, whether it was halted, and what the detector scored."""
+        return {
+            "steps": self.course.steps,
+            "halted": self.course.halted is not None,
+            "detector scores": [score for _, score in self.course.scores],
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        """There is nothing to tell."""
+        return ()
+
+    def outputs(self) -> Floats | None:
+        """There is nothing in between that the evaluator would judge."""
+        return None
+
+
+def auxiliary_records(holdings: Holdings, rows: Rows, coalition: tuple[str, ...]) -> Auxiliary:
+    """Return the auxiliary records: the coalition's columns, the victims' columns, the labels."""
+    return Auxiliary(
+        holdings.joined(coalition, rows.auxiliary),
+        holdings.joined(victims(holdings, coalition), rows.auxiliary),
+        sealed_ints(holdings.labels[rows.auxiliary]),
+    )
+
+
+def seat_of(
+    holdings: Holdings,
+    rows: Rows,
+    settings: SplitSettings,
+    schedule: tuple[Ints, ...],
+    *,
+    probed: bool,
+    granted: tuple[Grant, ...] = (),
+) -> ActiveSeat:
+    """Return what the active party holds and what all have agreed on."""
+    passives = holdings.passives
+    return ActiveSeat(
+        holdings.joined((ACTIVE,), rows.training),
+        sealed_ints(holdings.labels[rows.training]),
+        holdings.classes,
+        passives,
+        (settings.bottom.output,) * len(passives),
+        (settings.bottom,) * len(passives),
+        tuple(holdings.columns[name].shape[1] for name in passives),
+        schedule,
+        probed,
+        granted,
+    )
+
+
+def train_split(
+    holdings: Holdings,
+    rows: Rows,
+    settings: SplitSettings,
+    streams: Streams,
+    channel: Channel,
+    *,
+    hijacker: Hijacker | None = None,
+    detector: Detector | None = None,
+    progress: Progress | None = None,
+    honest: HonestSettings = HONEST,
+) -> SplitTrained:
+    """Train with an honest active party or with a hijacker, watched by a detector or by none."""
+    exchange = Exchange(channel, UNBOUNDED)
+    schedule = agreed_batches(len(rows.training), settings, streams.rng("batches"))
+    passives = {
+        name: PassiveParty(
+            name,
+            holdings.joined((name,), rows.training),
+            settings,
+            streams.rng("bottom" if name == PASSIVE else f"bottom/{name}"),
+        )
+        for name in holdings.passives
+    }
+    granted: tuple[Grant, ...] = ()
+    if hijacker is not None:
+        offered = (auxiliary_records(holdings, rows, (ACTIVE,)),)
+        granted = hand_out(frozenset({Auxiliary}), offered).given
+    seat = seat_of(holdings, rows, settings, schedule, probed=detector is not None, granted=granted)
+    first = seat.passives[0]
+    chance = streams.rng("detector")
+    programmes: dict[str, Programme[Any]] = {
+        name: passive.train(schedule, exchange, detector, chance, progress)
+        if name == first
+        else passive.train(schedule, exchange)
+        for name, passive in passives.items()
+    }
+    player = None
+    if hijacker is None:
+        player = HonestActive(seat, honest, streams.rng("honest"))
+        programmes[ACTIVE] = player.train(exchange)
+    else:
+        programmes[ACTIVE] = hijacker.programme(seat, exchange, streams.rng("hijacker"))
+    results = exchange.drive(programmes)
+    courses = {name: results[name] for name in passives}
+    return SplitTrained(holdings, rows, seat, passives, courses, player, results[ACTIVE])
+
+
+@catalog.federation(
+    "split",
+    title="Passive parties send embeddings, the active party answers with gradients",
+    paper="Yao, Li, Gong, Hou, Pan 2025 (NDSS), section III-A",
+)
+class SplitFederation(Federation):
+    """A network cut between the parties; its active seat may be hijacked."""
+
+    settings_type = SplitSettings
+    models: ClassVar[Mapping[str, SplitSettings]] = {"split": SplitSettings()}
+    shows = frozenset({TARGET_EMBEDDINGS})
+    hijackable = True
+    watchable = True
+
+    def offers(self, settings: SplitSettings) -> frozenset[type[Grant]]:
+        """Auxiliary records, whatever the networks."""
+        del settings
+        return frozenset({Auxiliary})
+
+    def train(
+        self,
+        holdings: Holdings,
+        rows: Rows,
+        settings: SplitSettings,
+        streams: Streams,
+        channel: Channel,
+        *,
+        hijacker: Hijacker | None = None,
+        detector: Detector | None = None,
+        progress: Progress | None = None,
+    ) -> SplitTrained:
+        """Train on ``rows.training`` with the honest active party, or with a hijacker."""
+        return train_split(
+            holdings,
+            rows,
+            settings,
+            streams,
+            channel,
+            hijacker=hijacker,
+            detector=detector,
+            progress=progress,
+        )

@@ -1,0 +1,66 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from whatleaks.errors import StoreError
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a file whole or not at all, readable by those whom ``mode`` names.
+
+    Until it has its name it is the owner's alone. What a killed process left is taken away by
+    the next write to the same file.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        handle = os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+    except OSError as error:
+        raise StoreError(f"cannot write to {path.parent}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.chmod(partial, 0o600)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+        os.chmod(path, mode)
+        _settle(path.parent)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes that are gone left of this file."""
+    for left in path.parent.iterdir():
+        if not (left.name.startswith(f".{path.name}.") and left.name.endswith(".partial")):
+            continue
+        writer = left.name.removeprefix(f".{path.name}.").removesuffix(".partial")
+        if writer.isdigit() and not _alive(int(writer)):
+            left.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _settle(folder: Path) -> None:
+    """Have the new name on the disk, too, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,285 @@
+"""From fitted scikit-learn classifiers, with scalers and encoders in front of them.
+
+A pipeline is walked once with symbols instead of numbers: every step says what becomes of the
+list of inputs. What cannot be written down this way is refused by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from whatleaks.arrays import Floats, sealed
+from whatleaks.errors import UsageError
+from whatleaks.models.adapters.given import Coding, Core, Dense, Feature, GivenModel, Votes, word_of
+from whatleaks.models.adapters.naming import matched
+from whatleaks.models.network import Network
+from whatleaks.models.tree import tree_from_sklearn
+
+ACTIVATION = {"logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
+
+Codings = dict[str, Coding]
+Last = Callable[[Any], Core]  # what turns the last step of a pipeline into a core
+
+
+def from_scikit(model: Any, columns: Sequence[str], last: Last | None = None) -> GivenModel:
+    """Write down a fitted classifier, or a pipeline that ends with one.
+
+    ``last`` reads the classifier at the end, if it is of another library.
+    """
+    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    *front, final = steps
+    named = getattr(model, "feature_names_in_", None)
+    count = getattr(model, "n_features_in_", None)
+    if count is None:
+        raise UsageError(f"the {type(final).__name__} that was given is not fitted")
+    names = None if named is None else [str(name) for name in named]
+    taken, notes = matched(names, int(count), columns)
+    codings: Codings = {}
+    features = [Feature(name) for name in taken]
+    for step in front:
+        features = _through(step, features, codings)
+    core = last(final) if last is not None else _core(final)
+    _refuse_mixed(features, codings)
+    return GivenModel(
+        f"{type(model).__module__.partition('.')[0]} {_title(steps)}",
+        taken,
+        tuple(features),
+        core,
+        tuple(codings.values()),
+        tuple(word_of(name) for name in final.classes_),
+        notes,
+    )
+
+
+def _title(steps: Sequence[Any]) -> str:
+    return " > ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))
+
+
+def _refuse_mixed(features: Sequence[Feature], codings: Codings) -> None:
+    """Refuse a column that is read in two ways: the audit can hold it in one only."""
+    for feature in features:
+        coding = codings.get(feature.column)
+        if coding is not None and coding.one_hot != (feature.word is not None):
+            raise UsageError(
+                f"the model reads column {feature.column!r} in two ways: not supported"
+            )
+
+
+def _through(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    """Return the inputs after a step; encoders enter what they do into ``codings``."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return features
+    kind = type(step).__name__
+    if kind == "Pipeline":
+        for _, inner in step.steps:
+            features = _through(inner, features, codings)
+        return features
+    if kind not in _STEPS or not type(step).__module__.startswith("sklearn."):
+        raise UsageError(
+            f"the pipeline's step {kind} is not supported yet: use {', '.join(_STEPS)}"
+        )
+    return _STEPS[kind](step, features, codings)
+
+
+def _standard(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    del codings
+    return _scaled(features, ("-", step.mean_ if step.with_mean else None), ("/", step.scale_))
+
+
+def _min_max(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    del codings
+    if step.clip:
+        raise UsageError("the pipeline's step MinMaxScaler with clip=True is not supported yet")
+    return _scaled(features, ("*", step.scale_), ("+", step.min_))
+
+
+def _max_abs(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    del codings
+    return _scaled(features, ("/", step.scale_))
+
+
+def _robust(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    del codings
+    return _scaled(features, ("-", step.center_), ("/", step.scale_))
+
+
+def _scaled(features: list[Feature], *steps: tuple[str, Any]) -> list[Feature]:
+    told = [(sign, numbers) for sign, numbers in steps if numbers is not None]
+    return [
+        feature.then(*((sign, float(numbers[i])) for sign, numbers in told))
+        for i, feature in enumerate(features)
+    ]
+
+
+def _imputer(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    """Pass what is there: the audit fills gaps itself (``missing``) or refuses them."""
+    del codings
+    if len(step.get_feature_names_out()) != len(features):
+        raise UsageError("the pipeline's step SimpleImputer adds or drops columns: not supported")
+    return features
+
+
+def _identity(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    """Pass everything on: what a fitted ColumnTransformer writes for "passthrough"."""
+    del codings
+    if step.func is not None:
+        raise UsageError("the pipeline's step FunctionTransformer with a function is not supported")
+    return features
+
+
+def _one_hot(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    if getattr(step, "infrequent_categories_", None) is not None:
+        raise UsageError(
+            "the pipeline's step OneHotEncoder with infrequent categories is not supported yet"
+        )
+    found = []
+    for i, feature in enumerate(features):
+        words = _words(feature, step.categories_[i], "OneHotEncoder")
+        dropped = None if step.drop_idx_ is None else step.drop_idx_[i]
+        other = None if step.handle_unknown == "error" else 0.0
+        codings[feature.column] = Coding(feature.column, words, (), other)
+        found += [Feature(feature.column, word) for k, word in enumerate(words) if k != dropped]
+    return found
+
+
+def _ordinal(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    for i, feature in enumerate(features):
+        words = _words(feature, step.categories_[i], "OrdinalEncoder")
+        known = step.handle_unknown == "use_encoded_value" and np.isfinite(step.unknown_value)
+        other = float(step.unknown_value) if known else None
+        codes = tuple(float(k) for k in range(len(words)))
+        codings[feature.column] = Coding(feature.column, words, codes, other)
+    return features
+
+
+def _words(feature: Feature, categories: Any, kind: str) -> tuple[str, ...]:
+    if feature.steps or feature.word is not None:
+        raise UsageError(f"the pipeline has a {kind} behind a scaler or an encoder: not supported")
+    words = tuple(word_of(value) for value in categories if value is not None and value == value)
+    if len(set(words)) != len(categories):
+        raise UsageError(
+            f"the {kind} on column {feature.column!r} has a category for gaps, or two that are "
+            "written alike: not supported"
+        )
+    return words
+
+
+def _columns(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+    """Let every part of a ColumnTransformer act on its own columns."""
+    names = [feature.column for feature in features]
+    found: list[Feature] = []
+    for _, part, chosen in step.transformers_:
+        if isinstance(part, str) and part == "drop":
+            continue
+        places = _places(chosen, getattr(step, "feature_names_in_", None), len(names))
+        found += _through(part, [features[i] for i in places], codings)
+    return found
+
+
+def _places(chosen: Any, names: Any, count: int) -> list[int]:
+    """Return the positions of chosen columns, however they were chosen."""
+    if isinstance(chosen, slice):
+        if isinstance(chosen.start, str) or isinstance(chosen.stop, str):
+            raise UsageError("a ColumnTransformer that takes a slice of names is not supported yet")
+        return list(range(count))[chosen]
+    one = [chosen] if isinstance(chosen, str | int | np.integer) else list(chosen)
+    if one and isinstance(one[0], bool | np.bool_):
+        return [i for i, taken in enumerate(one) if taken]
+    known = [] if names is None else [str(name) for name in names]
+    return [known.index(c) if isinstance(c, str) else range(count)[int(c)] for c in one]
+
+
+_STEPS: dict[str, Callable[[Any, list[Feature], Codings], list[Feature]]] = {
+    "StandardScaler": _standard,
+    "MinMaxScaler": _min_max,
+    "MaxAbsScaler": _max_abs,
+    "RobustScaler": _robust,
+    "OneHotEncoder": _one_hot,
+    "OrdinalEncoder": _ordinal,
+    "ColumnTransformer": _columns,
+    "SimpleImputer": _imputer,
+    "FunctionTransformer": _identity,
+}
+
+
+def _core(model: Any) -> Core:
+    kind = type(model).__name__
+    if kind not in _MODELS or not type(model).__module__.startswith("sklearn."):
+        if not hasattr(model, "predict_proba"):
+            raise UsageError(f"{kind} does not classify with scores: give a fitted classifier")
+        raise UsageError(f"no attack fits this model yet: {kind} (use {', '.join(_MODELS)})")
+    if not hasattr(model, "classes_"):
+        raise UsageError(f"the {kind} that was given is not fitted")
+    if isinstance(model.classes_, list) or np.ndim(model.classes_[0]):
+        raise UsageError(f"the {kind} predicts several labels at once: give one that predicts one")
+    if len(model.classes_) < 2:
+        raise UsageError(f"the {kind} knows one class only: it tells nothing apart")
+    return _MODELS[kind](model)
+
+
+def _logistic(model: Any) -> Core:
+    if getattr(model, "multi_class", "auto") not in ("auto", "deprecated"):
+        raise UsageError(
+            f"LogisticRegression with multi_class={model.multi_class!r} is not supported: fit it anew"
+        )
+    return dense([model.coef_.T], [model.intercept_], "relu")
+
+
+def _perceptron(model: Any) -> Core:
+    if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
+        raise UsageError(
+            "the MLPClassifier predicts several labels at once: give one for one label"
+        )
+    return dense(model.coefs_, model.intercepts_, model.activation)
+
+
+def dense(weights: Sequence[Any], biases: Sequence[Any], activation: str) -> Dense:
+    """Return layers as a core: without an activation they are one; two outputs become one.
+
+    The softmax of two outputs is the sigmoid of their difference.
+    """
+    w = [np.asarray(part, dtype=np.float64) for part in weights]
+    b = [
+        np.broadcast_to(np.asarray(part, dtype=np.float64), (weight.shape[1],))
+        for part, weight in zip(biases, w, strict=True)
+    ]
+    if activation == "identity":
+        whole, shift = w[0], b[0]
+        for weight, bias in zip(w[1:], b[1:], strict=True):
+            whole, shift = whole @ weight, shift @ weight + bias
+        w, b, activation = [whole], [shift], "relu"
+    if w[-1].shape[1] == 2:
+        w[-1], b[-1] = w[-1][:, 1:] - w[-1][:, :1], b[-1][1:] - b[-1][:1]
+    known = ACTIVATION.get(activation, activation)
+    return Dense(Network(_all_sealed(w), _all_sealed(b), known))
+
+
+def _all_sealed(parts: Sequence[Floats]) -> tuple[Floats, ...]:
+    return tuple(sealed(part) for part in parts)
+
+
+def _tree(model: Any) -> Core:
+    return Votes((_plain_tree(model),), forest=False)
+
+
+def _forest(model: Any) -> Core:
+    return Votes(tuple(_plain_tree(tree) for tree in model.estimators_), forest=True)
+
+
+def _plain_tree(model: Any) -> Any:
+    count = len(model.classes_)
+    return tree_from_sklearn(model, int(model.n_features_in_), count, np.arange(count))
+
+
+_MODELS: dict[str, Callable[[Any], Core]] = {
+    "LogisticRegression": _logistic,
+    "LogisticRegressionCV": _logistic,
+    "MLPClassifier": _perceptron,
+    "DecisionTreeClassifier": _tree,
+    "ExtraTreeClassifier": _tree,
+    "RandomForestClassifier": _forest,
+    "ExtraTreesClassifier": _forest,
+}

@@ -1,0 +1,97 @@
+"""Two audits side by side: what changed in the headline, columns, defenses and accuracy.
+
+A number has changed if its two intervals do not meet; otherwise chance could have moved it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whatleaks.report.stored import worst_by_column
+from whatleaks.report.wording import percent
+
+CHANGED, WITHIN, ONLY_A, ONLY_B = "changed", "within the intervals", "only in A", "only in B"
+
+
+def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
+    """Return the comparison as plain values."""
+    return {
+        "table": _same(a["table"].get("sha256"), b["table"].get("sha256")),
+        "code": _same(a["code"].get("sha256"), b["code"].get("sha256")),
+        "settings": {
+            name: [a["spec"].get(name), b["spec"].get(name)]
+            for name in sorted({*a["spec"], *b["spec"]} - {"command"})
+            if a["spec"].get(name) != b["spec"].get(name)
+        },
+        "level": [a["headline"].get("level"), b["headline"].get("level")],
+        "headline": _pair(a["headline"]["leakage"], b["headline"]["leakage"]),
+        "worst column": [a["headline"].get("column"), b["headline"].get("column")],
+        "columns": _pairs(worst_by_column(a), worst_by_column(b)),
+        "defenses": _pairs(
+            {d["name"]: d["leakage"] for d in a["defenses"]},
+            {d["name"]: d["leakage"] for d in b["defenses"]},
+        ),
+        "accuracy": {
+            "together": _pair(a["accuracy"], b["accuracy"]),
+            "alone": _pair(a["accuracy_alone"], b["accuracy_alone"]),
+        },
+    }
+
+
+def lines(found: dict[str, Any]) -> list[str]:
+    """Return the comparison as plain lines for a terminal."""
+    told = []
+    for what in ("table", "code"):
+        if found[what] != "same":
+            told.append(f"The {what} differs: numbers may have changed for that reason alone.")
+    for name, (before, after) in found["settings"].items():
+        told.append(f"{name}: {_short(before)} in A, {_short(after)} in B")
+    if not told:
+        told.append("The same table, the same code, the same settings.")
+    level, worst = found["level"], found["worst column"]
+    told += ["", f"Headline: {level[0]} in A, {level[1]} in B"]
+    told.append(_line("worst leakage", found["headline"]))
+    if worst[0] != worst[1]:
+        told.append(f"  worst column: {worst[0]!r} in A, {worst[1]!r} in B")
+    for title, key in (("Columns, worst attack", "columns"), ("Defenses", "defenses")):
+        if found[key]:
+            told += ["", title, *(_line(name, pair) for name, pair in found[key].items())]
+    told += ["", "Accuracy", *(_line(name, pair) for name, pair in found["accuracy"].items())]
+    return told
+
+
+def _same(a: Any, b: Any) -> str:
+    if a is None or b is None:
+        return "unknown"
+    return "same" if a == b else "differs"
+
+
+def _pairs(a: dict[str, Any], b: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    names = dict.fromkeys([*a, *b])
+    return {name: _pair(a.get(name), b.get(name)) for name in names}
+
+
+def _pair(a: dict[str, Any] | None, b: dict[str, Any] | None) -> dict[str, Any]:
+    """Put two measurements side by side and say whether they differ."""
+    told: dict[str, Any] = {"a": _kept(a), "b": _kept(b)}
+    if a is None or b is None:
+        return {**told, "verdict": ONLY_A if b is None else ONLY_B}
+    apart = a["low"] > b["high"] or b["low"] > a["high"]
+    difference = b["value"] - a["value"]
+    return {**told, "difference": difference, "verdict": CHANGED if apart else WITHIN}
+
+
+def _kept(measured: dict[str, Any] | None) -> dict[str, float] | None:
+    if measured is None:
+        return None
+    return {end: measured[end] for end in ("value", "low", "high")}
+
+
+def _line(name: str, pair: dict[str, Any]) -> str:
+    before, after = (percent(pair[k]["value"], 1) if pair[k] else "-" for k in ("a", "b"))
+    return f"  {name[:36]:<36} {before:>8} -> {after:>8}  {pair['verdict']}"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,81 @@
+"""One page of A4 to print and sign, from a stored audit: what leaks, what helps, who decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from whatleaks.files import write_atomically
+from whatleaks.report.stored import worst_by_column
+from whatleaks.report.wording import percent, printable, shorten
+
+# What fits on one page; the report holds the rest.
+COLUMNS, DEFENSES, ADVICE, THREATS = 8, 5, 3, 5
+
+
+def render(audit: dict[str, Any]) -> str:
+    """Return the page as HTML text: no script, no network."""
+    from whatleaks.report.html import _environment
+
+    columns, threats = worst_by_column(audit), _threats(audit)
+    return (
+        _environment()
+        .get_template("signoff.html")
+        .render(
+            name=_text(audit["table"].get("name", "table"), 80),
+            table=str(audit["table"].get("sha256", ""))[:16],
+            code=str(audit["code"].get("sha256", ""))[:16],
+            version=str(audit["code"].get("version", "")),
+            created=str(audit.get("created", ""))[:10],
+            level=_text(audit["headline"].get("level", ""), 20),
+            sentence=_text(audit["headline"].get("sentence", ""), 420),
+            leakage=_range(audit["headline"]["leakage"]),
+            columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
+            more_columns=max(0, len(columns) - COLUMNS),
+            threats=threats[:THREATS],
+            more_threats=max(0, len(threats) - THREATS),
+            together=_range(audit["accuracy"]),
+            alone=_range(audit["accuracy_alone"]),
+            defenses=[
+                (
+                    _text(d.get("title", d["name"]), 56),
+                    percent(d["leakage_before"]["value"]),
+                    percent(d["leakage"]["value"]),
+                    percent(d["accuracy_before"]["value"], 1),
+                    percent(d["accuracy"]["value"], 1),
+                )
+                for d in sorted(audit["defenses"], key=lambda d: d["leakage"]["value"])[:DEFENSES]
+            ],
+            more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
+            advice=[_text(line, 260) for line in audit.get("advice", [])[:ADVICE]],
+            rows=audit.get("rows", ""),
+            seeds=len(audit.get("seeds", [])),
+            model=_text(audit["spec"].get("model", ""), 40),
+        )
+    )
+
+
+def write(audit: dict[str, Any], path: Path) -> Path:
+    """Write the page in one step."""
+    write_atomically(path, render(audit).encode("utf-8", errors="replace"))
+    return path
+
+
+def _threats(audit: dict[str, Any]) -> list[tuple[str, str]]:
+    """Name every threat with the largest leakage of its attacks, over all columns."""
+    told = []
+    for threat in audit["threats"]:
+        attacks = [g for g in threat["findings"] if g["role"] == "attack"]
+        worst = max(attacks, key=lambda g: g["leakage"]["value"], default=None)
+        leak = "no attack fits" if worst is None else _range(worst["leakage"])
+        told.append((_text(threat["name"], 40), leak))
+    return told
+
+
+def _range(measured: dict[str, Any]) -> str:
+    ends = (percent(measured[end]) for end in ("value", "low", "high"))
+    return "{} ({} to {})".format(*ends)
+
+
+def _text(value: Any, most: int) -> str:
+    return shorten(printable(str(value)), most)

@@ -1,0 +1,41 @@
+"""A stored audit, read back: ``audit.json`` as it was written, checked for what is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from whatleaks.errors import StoreError
+
+NEEDED = ("headline", "threats", "defenses", "accuracy", "accuracy_alone", "table", "code", "spec")
+
+
+def load_audit(path: Path) -> dict[str, Any]:
+    """Read an audit from its file, or from the folder that holds it."""
+    file = path / "audit.json" if path.is_dir() else path
+    try:
+        tree = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise StoreError(f"there is no file {file}: name an audit's folder or audit.json") from None
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{file} cannot be read as an audit: {error}") from None
+    lacking = [name for name in NEEDED if not isinstance(tree, dict) or name not in tree]
+    if lacking:
+        raise StoreError(f"{file} is no audit: it has no {', '.join(lacking)}")
+    audit: dict[str, Any] = tree
+    return audit
+
+
+def worst_by_column(audit: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return for every passive column the largest leakage of any attack, the worst column first."""
+    found: dict[str, dict[str, Any]] = {}
+    for threat in audit["threats"]:
+        for guess in threat["findings"]:
+            if guess["role"] != "attack":
+                continue
+            for column in guess["columns"]:
+                name, leak = column["column"], column["leakage"]
+                if name not in found or leak["value"] > found[name]["value"]:
+                    found[name] = leak
+    return dict(sorted(found.items(), key=lambda item: -item[1]["value"]))

@@ -1,0 +1,61 @@
+"""Inline: the jobs in this process, one after another, without a worker's start-up.
+
+The numbers are those of a worker, because the threads are those of a worker: while jobs run,
+torch and BLAS are held to one thread; afterwards they have again what they had.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from whatleaks.runs.executors.protocol import Job, Reply
+from whatleaks.runs.executors.worker import one_thread_variables, perform
+
+
+@dataclass(frozen=True)
+class InlineExecutor:
+    """This process. A crash in native code takes it down; what is stored stays."""
+
+    @property
+    def name(self) -> str:
+        """This process."""
+        return "inline"
+
+    @property
+    def width(self) -> int:
+        """One job at a time."""
+        return 1
+
+    def perform(self, jobs: Sequence[Job]) -> Generator[tuple[str, Reply], None, None]:
+        """Perform every job; closing the iterator gives the threads back."""
+        with one_thread():
+            for job in jobs:
+                yield from zip(job.hashes, perform(job), strict=True)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold torch and BLAS to one thread, those that load meanwhile too."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch is not None else _default()
+    with one_thread_variables(), threadpool_limits(1):
+        if torch is not None:
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch = sys.modules.get("torch")
+            if torch is not None:
+                torch.set_num_threads(threads)
+
+
+def _default() -> int:
+    """How many threads torch would take by itself."""
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return int(told) if told.isdecimal() and int(told) else os.cpu_count() or 1

@@ -1,0 +1,166 @@
+"""Local processes: one job at a time each, so that a dead worker is charged to its own work.
+
+A pool of the standard library breaks as a whole when one process dies and cannot say which
+job killed it. Here every worker has a pipe of its own; a pipe that closes names the work.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from whatleaks.errors import UsageError
+from whatleaks.runs.executors.protocol import Job, Reply, died
+from whatleaks.runs.executors.worker import one_thread_variables, perform
+
+
+@dataclass
+class _Turn:
+    """A job, how many of its works are over, and how often the next one has been started."""
+
+    job: Job
+    attempt: int = 1
+    done: int = 0
+
+
+@dataclass
+class _Worker:
+    """A process, our end of its pipe, and what it is doing."""
+
+    process: BaseProcess
+    pipe: Connection
+    turn: _Turn | None = None
+
+
+@dataclass(frozen=True)
+class LocalExecutor:
+    """``workers`` processes on this machine; a work whose worker dies is started again."""
+
+    workers: int = 0  # 0: one per core
+    attempts: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse a negative number of workers."""
+        if self.workers < 0:
+            raise UsageError(f"workers must be at least 1, got {self.workers}")
+
+    @property
+    def name(self) -> str:
+        """Local processes."""
+        return "local"
+
+    @property
+    def width(self) -> int:
+        """The number of workers."""
+        return self.workers or os.cpu_count() or 1
+
+    def perform(self, jobs: Sequence[Job]) -> Generator[tuple[str, Reply], None, None]:
+        """Perform every job; closing the iterator stops the workers."""
+        waiting = deque(_Turn(job) for job in jobs)
+        table = jobs[0].table if jobs else None
+        pool: list[_Worker] = []
+        try:
+            for _ in range(min(self.width, len(jobs))):
+                pool.append(_start(table))
+            for worker in pool:
+                _give(worker, waiting)
+            while any(worker.turn for worker in pool):
+                busy = {worker.pipe: worker for worker in pool if worker.turn}
+                for pipe in wait(list(busy)):
+                    worker = busy[pipe]  # type: ignore[index]  # wait returns what it was given
+                    turn, reply = worker.turn, _receive(worker)
+                    assert turn is not None
+                    name, attempt = turn.job.hashes[turn.done], turn.attempt
+                    if reply is None:
+                        how = _cause_of_death(worker)
+                        pool[pool.index(worker)] = worker = _start(table)
+                        reply = self._again(turn, how, waiting)
+                    else:
+                        turn.done, turn.attempt = turn.done + 1, 1
+                        if turn.done == len(turn.job.works):
+                            worker.turn = None
+                    if worker.turn is None:
+                        _give(worker, waiting)  # the next job first: storing happens meanwhile
+                    if reply is not None:
+                        yield name, reply.on_attempt(attempt)
+        finally:
+            for worker in pool:
+                worker.pipe.close()
+                worker.process.terminate()
+            for worker in pool:
+                worker.process.join()
+
+    def _again(self, turn: _Turn, how: str, waiting: deque[_Turn]) -> Reply | None:
+        """Queue what a dead worker has left of its job, without a work that always kills."""
+        rest = turn.job.after(turn.done)
+        if turn.attempt < self.attempts:
+            waiting.append(_Turn(rest, turn.attempt + 1))
+            return None
+        if len(rest.works) > 1:
+            waiting.append(_Turn(rest.after(1)))
+        return died(turn.attempt, how)
+
+
+def _start(table: bytes | None) -> _Worker:
+    # A fresh interpreter: nothing of ours (threads, random state, open store) is inherited.
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, table), daemon=True)
+    with one_thread_variables():
+        process.start()
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _give(worker: _Worker, waiting: deque[_Turn]) -> None:
+    if not waiting:
+        return
+    worker.turn = waiting.popleft()
+    with suppress(BrokenPipeError):  # it died between two jobs: `wait` sees the closed pipe
+        worker.pipe.send(replace(worker.turn.job, table=None))  # every worker has it
+
+
+def _receive(worker: _Worker) -> Reply | None:
+    try:
+        reply: Reply = worker.pipe.recv()
+    except (EOFError, OSError):
+        return None
+    return reply
+
+
+def _cause_of_death(worker: _Worker) -> str:
+    worker.pipe.close()
+    worker.process.join(5.0)
+    code = worker.process.exitcode
+    if code is not None and code < 0:
+        return f"killed by signal {-code}, {signal.Signals(-code).name}"
+    return f"it left with code {code}"
+
+
+def _serve(pipe: Connection, table: bytes | None) -> None:
+    """Answer jobs until the pipe closes. Ctrl-C is for the parent, which stops us."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    while True:
+        try:
+            job: Job = pipe.recv()
+        except EOFError:
+            return
+        for reply in perform(replace(job, table=table)):
+            pipe.send(reply)
+
+
+def _leave_with_parent() -> None:
+    """End at once when the parent is gone (kill -9): nobody would store the reply."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,232 @@
+"""The runner: check all runs, answer from the store what is there, perform the rest.
+
+Resuming is not a mode: a run that is stored as ok, and was made by the sources that stand
+there now, is not run again. A failed run is, and one made by other sources, with a word about
+what changed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Protocol
+
+from whatleaks.catalog import FROM_FILE
+from whatleaks.errors import WhatleaksError
+from whatleaks.runs.executors.protocol import Executor, Job
+from whatleaks.runs.provenance import HOME, Sources, sources_of, what_changed
+from whatleaks.runs.record import Record
+from whatleaks.runs.store import Store
+from whatleaks.runs.work import Checked, Work, name_of
+
+
+class Display(Protocol):
+    """Who watches the runs (see ``live``); ``Silent`` watches nothing."""
+
+    def started(self, total: int, reused: int) -> None:
+        """All runs are checked; ``reused`` of ``total`` are stored already."""
+        ...
+
+    def finished(self, record: Record) -> None:
+        """One run is over and stored."""
+        ...
+
+    def warned(self, text: str) -> None:
+        """Something was put right that the user should know."""
+        ...
+
+    def ended(self, summary: Summary) -> None:
+        """The runs are over, or were interrupted."""
+        ...
+
+    def closed(self) -> None:
+        """The runs are left, however they ended: stop drawing."""
+        ...
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the runs came to. ``records`` follows the works; None where a run was not reached.
+
+    ``privates`` follows them too: what is private to each ok run, or None if the store is one
+    that does not keep it.
+    """
+
+    records: tuple[Record | None, ...]
+    privates: tuple[bytes | None, ...]
+    reused: int
+    ok: int
+    failed: int
+    left: int
+    interrupted: bool
+    seconds: float
+
+
+class Silent:
+    """A display that shows nothing."""
+
+    def started(self, total: int, reused: int) -> None:
+        """Show nothing."""
+
+    def finished(self, record: Record) -> None:
+        """Show nothing."""
+
+    def warned(self, text: str) -> None:
+        """Show nothing."""
+
+    def ended(self, summary: Summary) -> None:
+        """Show nothing."""
+
+    def closed(self) -> None:
+        """Stop nothing."""
+
+
+def plan(works: Iterable[Work]) -> tuple[str, ...]:
+    """Let every work check itself before anything runs and name its result.
+
+    The error names the run.
+    """
+    names = []
+    for number, work in enumerate(works, start=1):
+        try:
+            if isinstance(work, Checked):
+                work.check()
+            names.append(name_of(work))
+        except WhatleaksError as error:
+            raise type(error)(f"run {number} ({work.title()}): {error}") from None
+    return tuple(names)
+
+
+def run(
+    works: Sequence[Work],
+    store: Store | None,
+    executor: Executor,
+    view: Display | None = None,
+    table: bytes | None = None,
+) -> Summary:
+    """Run what is not stored yet and return a record for every work.
+
+    ``table`` is handed to every work as it is. Without a store nothing is reused or kept.
+    Ctrl-C is no error: what has finished is stored, and the summary says ``interrupted``.
+    """
+    start = time.perf_counter()
+    view = view if view is not None else Silent()
+    names = plan(works)
+    wanted = dict(zip(reversed(names), reversed(works), strict=True))  # the first of equal ones
+    wanted = {name: wanted[name] for name in names}
+    modules = {name: work.modules() for name, work in wanted.items()}
+    here = executor.name == "inline"
+    behind = {key: sources_of(key, here) for key in set(modules.values())}
+    sources = {name: behind[key] for name, key in modules.items()}
+    done, privates, warnings = _stored(sources, store)
+    reused = len(done)
+    view.started(len(wanted), reused)
+    for warning in warnings:
+        view.warned(warning)
+    missing = {name: work for name, work in wanted.items() if name not in done}
+    interrupted = False
+    try:
+        if missing:
+            jobs = make_jobs(missing, modules, executor.width, table)
+            with closing(executor.perform(jobs)) as replies:
+                for name, reply in replies:
+                    record = reply.record(name, wanted[name], sources[name].digest)
+                    if store is not None:
+                        store.put(record, sources[name], reply.private)
+                    done[name] = record
+                    if record.ok and (store is None or store.keeps_private):
+                        privates[name] = reply.private
+                    view.finished(record)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        view.closed()
+    failed = sum(not record.ok for record in done.values())
+    summary = Summary(
+        records=tuple(done.get(name) for name in names),
+        privates=tuple(privates.get(name) for name in names),
+        reused=reused,
+        ok=len(done) - failed,
+        failed=failed,
+        left=len(wanted) - len(done),
+        interrupted=interrupted,
+        seconds=time.perf_counter() - start,
+    )
+    view.ended(summary)
+    return summary
+
+
+def make_jobs(
+    works: Mapping[str, Work],
+    modules: Mapping[str, tuple[str, ...]],
+    width: int,
+    table: bytes | None,
+) -> list[Job]:
+    """Put works that share a training into one job; the largest jobs come first.
+
+    If there are fewer than two jobs for each of several workers, the largest are halved: a
+    training is repeated only where a worker would stand idle.
+    """
+    groups: dict[tuple[type[Work], str], list[str]] = {}
+    for name, work in works.items():
+        groups.setdefault((type(work), work.training_key()), []).append(name)
+    parts = list(groups.values())
+    while width > 1 and len(parts) < 2 * width:
+        largest = max(range(len(parts)), key=lambda i: len(parts[i]))
+        part = parts[largest]
+        if len(part) < 2:
+            break
+        half = (len(part) + 1) // 2
+        parts[largest : largest + 1] = [part[:half], part[half:]]
+    parts.sort(key=len, reverse=True)
+    return [
+        Job(
+            tuple(works[name] for name in part),
+            tuple(part),
+            table,
+            _outsiders({module for name in part for module in modules[name]}),
+        )
+        for part in parts
+    ]
+
+
+def _outsiders(modules: Iterable[str]) -> tuple[str, ...]:
+    """Name what a worker could not find by itself: others' modules, and plugins by their file."""
+    found = []
+    for name in sorted(modules):
+        if name.partition(".")[0] in (HOME, "__main__"):
+            continue
+        plugin = name.startswith(FROM_FILE)
+        found.append(str(sys.modules[name].__file__) if plugin else name)
+    return tuple(found)
+
+
+def _stored(
+    sources: Mapping[str, Sources], store: Store | None
+) -> tuple[dict[str, Record], dict[str, bytes], list[str]]:
+    """Return the records that can be reused, what is private to them, and what to say."""
+    if store is None:
+        return {}, {}, []
+    stored, set_aside = store.get(sources)
+    warnings = [str(bad) for bad in set_aside]
+    ok = {name: record for name, record in stored.items() if record.ok}
+    done = {name: r for name, r in ok.items() if r.sources == sources[name].digest}
+    privates: dict[str, bytes] = {}
+    if store.keeps_private:
+        kept = {name: store.private(name) for name in done}
+        privates = {name: data for name, data in kept.items() if data is not None}
+        done = {name: record for name, record in done.items() if name in privates}
+    others = {name: r.sources for name, r in ok.items() if r.sources != sources[name].digest}
+    known = store.sources(set(others.values()))
+    told: Counter[str] = Counter()
+    for name, digest in others.items():
+        told[what_changed(known.get(digest), sources[name].files)] += 1
+    for what, count in told.items():
+        runs = "1 stored run was" if count == 1 else f"{count} stored runs were"
+        again = "it is" if count == 1 else "they are"
+        warnings.append(f"{runs} made by other sources ({what}): {again} run again")
+    return done, privates, warnings

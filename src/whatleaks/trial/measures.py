@@ -1,0 +1,227 @@
+"""What a trial measures beside errors and accuracy, by name, where a scenario asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whatleaks.catalog import card
+from whatleaks.defenses.protocol import DataDefense
+from whatleaks.errors import SpecError, UsageError, nearest
+from whatleaks.metrics.branching import branching_advantage, branching_rate, pooled_branching_rate
+from whatleaks.metrics.correlation import own_correlation, score_correlation
+from whatleaks.metrics.intervals import mean_over_records
+from whatleaks.metrics.least_norm import least_norm_bound
+from whatleaks.seeds import Streams
+from whatleaks.trial.digits import named_by_digits
+from whatleaks.trial.evaluator import AnyScored, Evaluator
+from whatleaks.trial.outcome import Quantity
+from whatleaks.trial.scorers.branches import BranchScored
+from whatleaks.trial.scorers.intervals import IntervalScored
+from whatleaks.trial.scorers.outputs import OutputScored
+from whatleaks.trial.scorers.pictures import PictureScored
+from whatleaks.trial.scorers.values import Scored
+from whatleaks.trial.stage import Stage
+from whatleaks.trial.truth import Committed
+
+Found = dict[str, Quantity]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A trial whose guesses are in: what a measure may look at."""
+
+    stage: Stage
+    view: Any
+    evaluator: Evaluator
+    answers: Mapping[str, Committed]
+    scored: Sequence[AnyScored]
+    streams: Streams
+
+
+def numbers_of(scored: AnyScored, streams: Streams) -> tuple[Found, list[str]]:
+    """Return the numbers that stand for one guess in a record; notes say which do not exist."""
+    name = scored.name
+    if isinstance(scored, Scored):
+        errors = scored.squared.mean(axis=1)
+        return {name: mean_over_records(errors, "mse", streams.rng(f"interval/{name}"))}, []
+    if isinstance(scored, OutputScored):
+        return {name: scored.relative}, []
+    if isinstance(scored, IntervalScored):
+        width, held = scored.width.mean(axis=1), scored.held.mean(axis=1)
+        return {
+            f"{name} width": mean_over_records(width, "width", streams.rng(f"interval/{name}")),
+            f"{name} held": mean_over_records(held, "share", streams.rng(f"interval/{name} held")),
+        }, []
+    if isinstance(scored, PictureScored):
+        rng, other = streams.rng(f"interval/{name}"), streams.rng(f"interval/{name} psnr")
+        return {
+            name: mean_over_records(scored.squared, "mse", rng),
+            f"{name} psnr": mean_over_records(scored.psnr, "dB", other),
+        }, []
+    return _rates(scored, name, streams, (name, f"{name} pooled"))
+
+
+def _rates(
+    scored: BranchScored, name: str, streams: Streams, called: tuple[str, str]
+) -> tuple[Found, list[str]]:
+    """Return both branching rates, or why there is none."""
+    rate, pooled = called
+    try:
+        return {
+            rate: branching_rate(scored.nodes, scored.right, streams.rng(f"interval/{rate}")),
+            pooled: pooled_branching_rate(
+                scored.nodes, scored.right, streams.rng(f"interval/{name} pooled")
+            ),
+        }, []
+    except UsageError as nothing:
+        return {}, [f"{name}: {nothing}"]
+
+
+def _by_column(done: Done) -> tuple[Found, list[str]]:
+    """Return every attack's error column by column, beside the columns' variance."""
+    found: Found = {"variance by column": done.stage.truth.var(axis=0).tolist()}
+    for scored in done.scored:
+        if isinstance(scored, Scored) and scored.role == "attack":
+            found[f"{scored.name} by column"] = scored.squared.mean(axis=0).tolist()
+    return found, []
+
+
+def _correlations(done: Done) -> tuple[Found, list[str]]:
+    """Return every column's correlations with what the adversary sees (U Eqs 16, 17)."""
+    own, truth = done.view.own, done.stage.truth
+    return {
+        "own correlation by column": own_correlation(own, truth).tolist(),
+        "score correlation by column": score_correlation(done.view.scores, truth).tolist(),
+    }, []
+
+
+def _bounds(done: Done) -> tuple[Found, list[str]]:
+    """Return the paper's bound on the least-norm guess (U Eq 15), of the targets and of all data."""
+    holdings = done.stage.holdings
+    everything = holdings.joined(tuple(holdings.columns))
+    rng = done.streams.rng("interval/bound")
+    return {
+        "bound": mean_over_records(least_norm_bound(done.stage.truth), "mse", rng),
+        "bound of all columns": float(2 * np.mean(everything**2)),
+    }, []
+
+
+def _branches(done: Done) -> tuple[Found, list[str]]:
+    """Return the branching rate of the paths that guessed values take (U Fig 8)."""
+    found: Found = {}
+    notes: list[str] = []
+    for scored in done.scored:
+        if not isinstance(scored, Scored) or scored.name not in done.answers:
+            continue
+        name = scored.name
+        counted = done.evaluator.branches(done.answers[name], scored.role)
+        rates, said = _rates(
+            counted, name, done.streams, (f"{name} branches", f"{name} branches pooled")
+        )
+        found |= rates
+        notes += said
+    return found, notes
+
+
+def _advantage(done: Done) -> tuple[Found, list[str]]:
+    """Return how much the first guess of paths beats the second, record by record."""
+    paths = [scored for scored in done.scored if isinstance(scored, BranchScored)]
+    if len(paths) < 2:
+        return {}, ["advantage: two guesses of paths are needed"]
+    first, second = paths[:2]
+    found: Found = {"candidates": float(first.candidates.mean())}
+    rng = done.streams.rng("interval/advantage")
+    try:
+        found["advantage"] = branching_advantage(
+            first.nodes, first.right, second.nodes, second.right, rng
+        )
+    except UsageError as nothing:
+        return found, [f"advantage: {nothing}"]
+    return found, []
+
+
+def _relative(done: Done) -> tuple[Found, list[str]]:
+    """Return mean error over mean size of guessed tables, and how many tables fit (L 6.2)."""
+    found: Found = {}
+    for scored in done.scored:
+        if isinstance(scored, Scored) and scored.role == "attack":
+            table, best = done.evaluator.relative_errors(done.answers[scored.name])
+            found[f"{scored.name} relative"] = table
+            found[f"{scored.name} best relative"] = best
+            found[f"{scored.name} tables"] = 1 + scored.alternatives
+    size = float(np.abs(done.stage.truth).mean())
+    found["half relative"] = float(np.abs(0.5 - done.stage.truth).mean()) / size
+    return found, []
+
+
+def _digits(done: Done) -> tuple[Found, list[str]]:
+    """Return how many digits of a score tell whole records."""
+    return named_by_digits(done.view, done.evaluator, done.streams)
+
+
+MEASURES: dict[str, Callable[[Done], tuple[Found, list[str]]]] = {
+    "by-column": _by_column,
+    "correlations": _correlations,
+    "bounds": _bounds,
+    "branches": _branches,
+    "advantage": _advantage,
+    "relative": _relative,
+    "digits": _digits,
+}
+BELOW = "below-"  # below-0.05: the share of records whose error is under 0.05
+KEPT = "kept-"  # kept-correlation-max-0.7: the error on the columns that this defense would keep
+
+
+def measure(name: str, done: Done) -> tuple[Found, list[str]]:
+    """Measure one thing; the second part are notes on what could not be measured."""
+    if name.startswith(BELOW):
+        return _below(float(name.removeprefix(BELOW)), done), []
+    if name.startswith(KEPT):
+        return _kept(_filter(name), done)
+    return MEASURES[name](done)
+
+
+def _below(border: float, done: Done) -> Found:
+    return {
+        f"{scored.name} below": float((scored.squared.mean(axis=1) < border).mean())
+        for scored in done.scored
+        if isinstance(scored, Scored)
+    }
+
+
+def _kept(rule: DataDefense, done: Done) -> tuple[Found, list[str]]:
+    """Return every guess's error on the columns that would stay: what a filter leaves of the rest."""
+    holdings = done.stage.holdings
+    kept = rule.keep(holdings.joined(done.stage.coalition), holdings.joined(done.stage.victims))
+    if not kept.any():
+        return {}, [f"{rule.name} would keep no column"]
+    return {
+        f"{scored.name} kept": float(scored.squared[:, kept].mean())
+        for scored in done.scored
+        if isinstance(scored, Scored)
+    }, []
+
+
+def _filter(name: str) -> DataDefense:
+    built = card("defense", name.removeprefix(KEPT)).build()
+    if not isinstance(built, DataDefense):
+        raise SpecError(f"measure {name!r}: {built.name} keeps no columns back")
+    return built
+
+
+def check_measures(names: Sequence[str]) -> None:
+    """Refuse a measure that does not exist."""
+    for name in names:
+        if name.startswith(BELOW):
+            try:
+                float(name.removeprefix(BELOW))
+            except ValueError:
+                raise SpecError(f"measure {name!r} needs a number, such as below-0.05") from None
+        elif name.startswith(KEPT):
+            _filter(name)
+        elif name not in MEASURES:
+            raise SpecError(f"unknown measure {name!r}.{nearest(name, MEASURES)}")

@@ -1,0 +1,279 @@
+"""From a scenario to who holds what: load the table, draw the columns, encode, scale, split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whatleaks.arrays import Bools, Ints, sealed, sealed_ints
+from whatleaks.data.groups import grouped
+from whatleaks.data.holdings import Holdings
+from whatleaks.data.preparation import Prepared, PreparedColumn
+from whatleaks.defenses.protocol import DataDefense
+from whatleaks.errors import SpecError
+from whatleaks.models.adapters.given import Core, GivenModel
+from whatleaks.seeds import Streams
+from whatleaks.trial.given import as_the_model_reads, over_columns, training_rows
+from whatleaks.trial.scenario import Scenario
+from whatleaks.wire.parties import ACTIVE, passive_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MANY = 20  # whole numbers over a shorter range are right or wrong, not near
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A table ready for a federation: who holds what, what may train, what may be attacked."""
+
+    holdings: Holdings
+    training: Ints
+    pool: Ints  # the records that do not train
+    sources: dict[str, str]
+    columns: tuple[PreparedColumn, ...] = ()
+    classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    given: Core | None = None  # a model trained elsewhere, over the joined columns
+    target_range: tuple[float, float] = (0.0, 1.0)  # what 0 and 1 of a numeric label are
+    groups: Ints = field(default_factory=lambda: sealed_ints([]))  # of every record, if asked for
+    group_names: tuple[str, ...] = ()
+
+    def spans_of(self, names: Sequence[str]) -> tuple[float, ...]:
+        """Return what 0 to 1 stands for in columns of numbers; zero in all others."""
+        known = {
+            encoded: span
+            for column in self.columns
+            if column.kind == "number"
+            or (column.kind == "integer" and max(column.spans, default=0.0) >= MANY)
+            for encoded, span in zip(column.encoded_as, column.spans, strict=True)
+        }
+        return tuple(known.get(name, 0.0) for name in names)
+
+    def group_of(self, rows: Ints) -> tuple[Ints, tuple[str, ...]]:
+        """Return the group of some records, and what the groups are called."""
+        if not self.group_names:
+            return sealed_ints([]), ()
+        return sealed_ints(self.groups[rows]), self.group_names
+
+
+def ready(
+    scenario: Scenario,
+    table: pd.DataFrame | None,
+    streams: Streams,
+    given: GivenModel | None = None,
+) -> Ready:
+    """Prepare the scenario's table with the streams of its seed, and the model that is given."""
+    frame, label = _load(scenario, table)
+    most = scenario.prepared("rows")
+    if 0 < most < len(frame):
+        frame = frame.iloc[streams.rng("rows").permutation(len(frame))[:most]]
+        frame = frame.reset_index(drop=True)
+    if scenario.prepared("prepare") == "numbers":
+        return _numbers(scenario, frame, label, streams)
+    if scenario.given and given is None:
+        raise SpecError(f"{scenario.model} is a model of the user's own: give it along")
+    trained = None
+    if scenario.prepared("trained_on"):
+        frame, trained = training_rows(frame, scenario.prepared("trained_on"))
+    if given is not None:
+        frame = as_the_model_reads(frame, given)
+    drop = scenario.prepared("drop")
+    features = [str(c) for c in frame.columns if c != label and c not in drop]
+    parties = _parties(scenario, features, streams)
+    prepared = _prepared(scenario, frame, label, parties, streams, trained)
+    found = of_prepared(prepared, parties)
+    by = scenario.prepared("by")
+    if by:
+        groups, named = grouped(frame.iloc[prepared.rows], by)
+        found = replace(found, groups=groups, group_names=named)
+    if given is not None:
+        found = replace(found, given=over_columns(given, prepared, found.holdings, frame))
+    return found if scenario.shown or not scenario.table else numbered(found)
+
+
+def numbered(found: Ready) -> Ready:
+    """Number the one-hot columns of a user's own table: their names hold values of people."""
+    renamed = {
+        name: f"{column.name} (category {k})"
+        for column in found.columns
+        if len(column.encoded_as) > 1
+        for k, name in enumerate(column.encoded_as, start=1)
+    }
+    if not renamed:
+        return found
+
+    def told(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(renamed.get(name, name) for name in names)
+
+    held = found.holdings
+    return replace(
+        found,
+        holdings=replace(held, names={party: told(names) for party, names in held.names.items()}),
+        sources={renamed.get(name, name): source for name, source in found.sources.items()},
+        columns=tuple(replace(c, encoded_as=told(c.encoded_as)) for c in found.columns),
+    )
+
+
+def _prepared(
+    scenario: Scenario,
+    frame: pd.DataFrame,
+    label: str,
+    parties: Sequence[Sequence[str]],
+    streams: Streams,
+    trained: Bools | None = None,
+) -> Prepared:
+    from whatleaks.data.preparation import prepare
+
+    chosen: dict[str, Any] = {
+        key: scenario.prepared(key)
+        for key in (
+            "missing",
+            "categories",
+            "drop",
+            "encode_text",
+            "constant",
+            "scale_on",
+            "training_fraction",
+        )
+    }
+    everybody = [name for columns in parties for name in columns]
+    bins = scenario.prepared("bins") or None
+    rng = streams.rng("split")
+    return prepare(frame, label, everybody, rng=rng, bins=bins, trained=trained, **chosen)
+
+
+def of_prepared(prepared: Prepared, parties: Sequence[Sequence[str]]) -> Ready:
+    """Hand every party its encoded columns."""
+    holder = {
+        name: party
+        for party, columns in zip(passive_names(len(parties)), parties, strict=True)
+        for name in columns
+    }
+    owners = [holder[prepared.sources[name]] for name in prepared.passive_columns]
+    columns = {ACTIVE: prepared.active}
+    names = {ACTIVE: prepared.active_columns}
+    grids = {}
+    for party in passive_names(len(parties)):
+        mine = np.array([owner == party for owner in owners])
+        columns[party] = prepared.passive if mine.all() else sealed(prepared.passive[:, mine])
+        names[party] = tuple(
+            name
+            for name, owner in zip(prepared.passive_columns, owners, strict=True)
+            if owner == party
+        )
+        grids[party] = prepared.grids.pick(tuple(np.flatnonzero(mine).tolist()))
+    return Ready(
+        Holdings(columns, names, prepared.labels, len(prepared.classes), prepared.target, grids),
+        prepared.training,
+        prepared.targets,
+        prepared.sources,
+        prepared.columns,
+        prepared.classes,
+        prepared.notes,
+        target_range=prepared.target_range,
+    )
+
+
+def _numbers(scenario: Scenario, frame: pd.DataFrame, label: str, streams: Streams) -> Ready:
+    from whatleaks.data.numbers import prepare_numbers
+
+    if not scenario.unknown or scenario.parties > 1:
+        raise SpecError('data.prepare = "numbers" draws for one party: give unknown')
+    made = prepare_numbers(frame, label, streams.rng("columns"))
+    if len(made.names) <= scenario.unknown:
+        raise SpecError(
+            f"{scenario.dataset} has {len(made.names)} columns: leave some to the attacker"
+        )
+    cut = scenario.unknown
+    passive, own = sealed(made.values[:, :cut]), sealed(made.values[:, cut:])
+    party = passive_names(1)[0]
+    holdings = Holdings(
+        {ACTIVE: own, party: passive},
+        {ACTIVE: made.names[cut:], party: made.names[:cut]},
+        made.labels,
+        2,
+        made.target,
+    )
+    everybody = sealed_ints(np.arange(len(made.target)))
+    return Ready(holdings, everybody, sealed_ints([]), {name: name for name in made.names})
+
+
+def filtered(ready: Ready, defense: DataDefense) -> Ready | str:
+    """Leave out the passive columns that a defense keeps at home, or say why it does nothing.
+
+    A column of the table goes as a whole, even if only one of its encoded parts has to.
+    """
+    holdings = ready.holdings
+    victims = holdings.passives
+    names = holdings.joined_names(victims)
+    within = defense.keep(holdings.joined((ACTIVE,)), holdings.joined(victims))
+    out = {ready.sources.get(n, n) for n, kept in zip(names, within, strict=True) if not kept}
+    kept: Bools = np.array([ready.sources.get(name, name) not in out for name in names])
+    if not out:
+        return f"{defense.name}: none of your columns goes that closely with one of the partner's."
+    if not kept.any():
+        return f"{defense.name}: it would leave out every column of yours, and nothing to join for."
+    return replace(ready, holdings=holdings.keeping(victims, kept))
+
+
+def _load(scenario: Scenario, table: pd.DataFrame | None) -> tuple[pd.DataFrame, str]:
+    from whatleaks.data.generated import GENERATED, LABEL, generated
+    from whatleaks.data.loading import load, parser_options
+
+    label = scenario.prepared("label")
+    if scenario.table:
+        if table is None:
+            table = _own_file(scenario)
+        return table, label
+    if scenario.dataset in GENERATED:
+        return generated(scenario.dataset), label or LABEL
+    dataset = load(scenario.dataset, **parser_options(scenario.prepared("parser")))
+    return dataset.frame, label or dataset.label
+
+
+def _own_file(scenario: Scenario) -> pd.DataFrame:
+    """Read the file that a sweep names; the runs before may have had another one of that name."""
+    from whatleaks.data.table import file_hash, is_file_name, read_table
+    from whatleaks.data.written import read_written
+
+    if not is_file_name(scenario.dataset):
+        raise SpecError(f"{scenario.dataset} is a table of the user's own: give it along")
+    if not scenario.prepared("label"):
+        raise SpecError(f'{scenario.dataset} needs a label: add data.label = "..."')
+    if file_hash(scenario.dataset) != scenario.table:
+        raise SpecError(f"{scenario.dataset} has changed since the sweep was read: start it again")
+    frame, _, problems = read_written(
+        read_table(scenario.dataset),
+        scenario.prepared("decimal") or None,
+        scenario.prepared("thousands") or None,
+        scenario.prepared("na"),
+        scenario.prepared("encode_text"),
+    )
+    for problem in problems:
+        if problem.column not in scenario.prepared("drop"):
+            raise problem.error()
+    return frame
+
+
+def _parties(
+    scenario: Scenario, features: Sequence[str], streams: Streams
+) -> tuple[tuple[str, ...], ...]:
+    """Return each passive party's columns; drawn ones are dealt out in the order of the table."""
+    from whatleaks.data.partition import random_passive
+
+    if scenario.passive:
+        return scenario.passive
+    rng = streams.rng("columns")
+    if scenario.unknown:
+        drawn = tuple(str(name) for name in rng.permutation(list(features))[: scenario.unknown])
+    else:
+        drawn = tuple(str(name) for name in random_passive(features, scenario.share, rng))
+    if scenario.parties > len(drawn):
+        raise SpecError(f"{len(drawn)} columns cannot be dealt to {scenario.parties} parties")
+    cuts = np.array_split(np.arange(len(drawn)), scenario.parties)
+    return tuple(tuple(drawn[i] for i in cut) for cut in cuts)

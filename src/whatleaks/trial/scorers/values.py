@@ -1,0 +1,107 @@
+"""Guessed values against the truth: squared errors and how far guesses follow differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from whatleaks.arrays import Floats, sealed
+from whatleaks.codec import travels
+from whatleaks.errors import AttackError
+from whatleaks.metrics.reconstruction import squared_errors
+from whatleaks.models.grids import Grids
+from whatleaks.threat.guess import ValueGuess
+from whatleaks.trial.truth import Committed, Plain, Truth
+
+NEAR = 1e-6  # of the range: an ordinary number is named if it is that close
+
+
+@travels
+@dataclass(frozen=True)
+class Scored:
+    """One guess against the truth: records x columns. Errors and deviations, not values.
+
+    ``squared``: the squared error. ``together``: the product of the guess's and the truth's
+    deviations from their column means. ``moved``: the guess's squared deviation. ``named``: 1
+    where the guess, moved to the nearest value that the column can take, is the truth; of a
+    one-hot group where the whole category is.
+    """
+
+    name: str
+    role: str
+    squared: Floats
+    together: Floats
+    moved: Floats
+    alternatives: int
+    best_alternative: float
+    seconds: float
+    isolated: str
+    settings: dict[str, Plain]
+    named: Floats = field(default_factory=lambda: sealed(np.zeros((0, 0))))
+
+
+def score_values(committed: Committed, role: str, truth: Truth) -> Scored:
+    """Score a table of values and, where several fit equally well, the best of them."""
+    guess = committed.guess
+    assert isinstance(guess, ValueGuess)
+    if guess.values.shape != truth.values.shape:
+        raise AttackError(
+            f"{committed.name} guessed {guess.values.shape[0]} x {guess.values.shape[1]} values, "
+            f"the truth has {truth.values.shape[0]} x {truth.values.shape[1]}"
+        )
+    best = min(
+        float(((table - truth.values) ** 2).mean()) for table in (guess.values, *guess.alternatives)
+    )
+    made = scored_table(committed, role, guess.values, truth.values, len(guess.alternatives), best)
+    return replace(made, named=named(guess.values, truth.values, truth.grids))
+
+
+def scored_table(
+    committed: Committed,
+    role: str,
+    values: Floats,
+    truth: Floats,
+    alternatives: int = 0,
+    best: float = 0.0,
+) -> Scored:
+    """Compare two tables value by value."""
+    guessed = values - values.mean(axis=0)
+    return Scored(
+        committed.name,
+        role,
+        squared_errors(values, truth),
+        sealed(guessed * (truth - truth.mean(axis=0))),
+        sealed(guessed**2),
+        alternatives,
+        best,
+        committed.seconds,
+        committed.isolated,
+        committed.settings,
+    )
+
+
+def named(values: Floats, truth: Floats, grids: Grids | None) -> Floats:
+    """Return 1 for every value that is right once it is moved to what the column can hold."""
+    near = np.full(truth.shape[1], NEAR)
+    snapped = values
+    if grids is not None:
+        loose = list(grids.free)
+        snapped = grids.snap(values)
+        snapped[:, loose] = values[:, loose]
+        for j, grid in enumerate(grids.columns):
+            if not grid.free and not grid.values:
+                near[j] = grid.step / 4.0
+    right = np.abs(snapped - truth) <= near
+    for group in grids.one_hot if grids is not None else ():
+        right[:, list(group)] = right[:, list(group)].all(axis=1, keepdims=True)
+    return sealed(right)
+
+
+def relative_errors(committed: Committed, truth: Floats) -> tuple[float, float]:
+    """Return mean error over mean size (L 6.2): of the committed table, and of the best that fits."""
+    guess = committed.guess
+    tables = (guess.values, *guess.alternatives) if isinstance(guess, ValueGuess) else ()
+    size = float(np.abs(truth).mean())
+    errors = [float(np.abs(table - truth).mean()) / size for table in tables]
+    return errors[0], min(errors)

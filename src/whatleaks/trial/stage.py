@@ -1,0 +1,163 @@
+"""The stage: a trained federation, and the view of it that a threat model projects.
+
+This side knows the whole table. An attack gets what ``view`` returns and nothing else: made
+from messages recorded on a channel of their own, from what the coalition's parties remember,
+and from what is granted, each a copy by bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.defenses.protocol import Guard, ParameterDefense
+from whatleaks.errors import AttackError
+from whatleaks.federation.protocol import Trained
+from whatleaks.seeds import Streams
+from whatleaks.threat.grants import Grant, ModelGrant, Schema, TreesGrant, hand_out
+from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.model import Memory, ThreatModel
+from whatleaks.trial.plan import build_guesser
+from whatleaks.wire.channel import Alter, Channel
+from whatleaks.wire.transcript import Transcript
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A trained federation under one threat, one coalition and one defense."""
+
+    holdings: Holdings
+    rows: Rows
+    trained: Trained
+    training: Transcript | None  # where threats look at messages of the training
+    threat: ThreatModel[Any]
+    view_type: type[Any]
+    coalition: tuple[str, ...]
+    streams: Streams
+    guard: Guard
+    parameters: ParameterDefense | None = None
+    alter: Alter | None = None
+
+    @property
+    def victims(self) -> tuple[str, ...]:
+        """The passive parties whose columns are wanted."""
+        return self.holdings.victims(self.coalition)
+
+    @property
+    def truth(self) -> Floats:
+        """The victims' columns of the target records."""
+        return self.holdings.joined(self.victims, self.rows.targets)
+
+    @property
+    def own(self) -> Floats:
+        """The coalition's columns of the target records."""
+        return self.holdings.joined(self.coalition, self.rows.targets)
+
+    def view(self, rows: Ints) -> Any:
+        """Have ``rows`` predicted, and project what the coalition then holds."""
+        channel = Channel(Transcript(self.coalition), self.alter)
+        self.trained.release(rows, channel, self.guard)
+        received = [
+            message
+            for party in self.coalition
+            for source in (self.training, channel.transcript)
+            if source is not None
+            for message in source.received_by(party)
+        ]
+        memory = Memory(
+            self.holdings.joined(self.coalition, rows),
+            self.holdings.joined(self.coalition, self.rows.training),
+            sealed_ints(self.holdings.labels[self.rows.training]),
+            sum(self.holdings.columns[party].shape[1] for party in self.victims),
+            tuple(kept for party in self.coalition for kept in self.trained.memory(party)),
+        )
+        granted = hand_out(self.threat.grants, self._offer())
+        return self.threat.project(received, memory, granted, self.view_type)
+
+    def _offer(self) -> tuple[Grant, ...]:
+        """Return what could be granted; disclosed parameters go through their defense here."""
+        public = Schema(self.holdings.joined_grids(self.victims))
+        offer = (*self.trained.offer(self.coalition), public)
+        if self.parameters is None:
+            return offer
+        rng = self.streams.rng("disclosure")
+        return tuple(
+            self.parameters.disclose(grant, rng)
+            if isinstance(grant, ModelGrant | TreesGrant)
+            else grant
+            for grant in offer
+        )
+
+    def scores(self) -> Floats | None:
+        """Return what the active party holds of the judged records; None: no scores, or a gate."""
+        if self.guard.gate is not None:
+            return None
+        silent = Channel(Transcript([]))
+        return self.trained.release(self.rows.judged, silent, self.guard)
+
+    def correct(self) -> Ints | None:
+        """Say for every judged record whether the release classes it right; None: nobody predicts."""
+        classes = self.trained.classes(self.rows.judged, self.guard)
+        if classes is None:
+            return None
+        return sealed_ints(classes == self.holdings.labels[self.rows.judged])
+
+    def value_errors(self) -> tuple[Floats, Floats] | None:
+        """Return how far a numeric label is missed on each judged record, by the model and by its mean.
+
+        A model that predicts the number itself says it; one that was trained on classes of it is
+        taken to say the mean of its class. None: the label is no number, or nobody predicts.
+        """
+        target, judged = self.holdings.target, self.rows.judged
+        if target is None or not len(judged) or not len(self.rows.training):
+            return None
+        known = target[self.rows.training]
+        predict = getattr(self.trained, "predicted", None)
+        if predict is not None:
+            values = predict(judged)
+        else:
+            classes = self.trained.classes(judged, self.guard)
+            if classes is None:
+                return None
+            labels = self.holdings.labels[self.rows.training]
+            means = np.full(self.holdings.classes, known.mean())
+            for one in np.unique(labels):
+                means[one] = known[labels == one].mean()
+            values = np.where(classes < 0, known.mean(), means[classes])
+        truth = target[judged]
+        return sealed(np.abs(values - truth)), sealed(np.abs(known.mean() - truth))
+
+    def released(self) -> Stage:
+        """Return the stage with only those targets whose scores the gate lets out, and no gate."""
+        if self.guard.gate is None:
+            return self
+        classes = self.trained.classes(self.rows.targets, self.guard)
+        assert classes is not None
+        left = replace(self.rows, targets=sealed_ints(self.rows.targets[classes >= 0]))
+        return replace(self, rows=left, guard=replace(self.guard, gate=None))
+
+
+def simulation(stage: Stage, options: Any) -> Any:
+    """Return the attacks as a gate simulates them: by name, on own columns and scores.
+
+    The gate holds the whole model, as the adversary does whom it simulates.
+    """
+    unknown = sum(stage.holdings.columns[party].shape[1] for party in stage.victims)
+    granted = hand_out(stage.threat.grants, stage.trained.offer(stage.coalition))
+    models = [grant for grant in granted.given if isinstance(grant, ModelGrant)]
+
+    def simulate(name: str, own: Floats, scores: Floats) -> Floats:
+        attack = build_guesser(name, options)
+        if not models:
+            raise AttackError(f"the gate simulates {name}, for which no model is granted")
+        view = stage.view_type(sealed(own), sealed(scores), unknown, models[0].model)
+        guess = attack.infer(view, stage.streams.rng("gate"))
+        if not isinstance(guess, ValueGuess):
+            raise AttackError(f"the gate simulates {name}, which guesses no values")
+        return np.asarray(guess.values)
+
+    return simulate

@@ -1,0 +1,489 @@
+"""The one flow: prepare, train, defend, stage, attack, score.
+
+Everything that runs an attack comes through here. Scenarios that share a training train
+once. What a trial knows of single records (errors, hits) is kept apart from its outcome: from
+errors and a column's average the values follow, so they are as secret as the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.attacks.baselines import ShapeView
+from whatleaks.catalog import cards
+from whatleaks.codec import decode, encode, travels
+from whatleaks.data.holdings import Rows, choose_rows
+from whatleaks.data.table import beside_table, unpack_table
+from whatleaks.defenses.protocol import (
+    DataDefense,
+    Guard,
+    MessageDefense,
+    ParameterDefense,
+    ReleaseDefense,
+    TrainingDefense,
+    WithholdingDefense,
+)
+from whatleaks.errors import AttackError, SpecError
+from whatleaks.federation.protocol import Trained, likeliest
+from whatleaks.metrics.association import followed
+from whatleaks.metrics.intervals import mean_over_records, wilson
+from whatleaks.models.adapters.given import GivenModel
+from whatleaks.models.forest import Forest
+from whatleaks.models.tree import Tree
+from whatleaks.seeds import Streams
+from whatleaks.threat.grants import Auxiliary, ForestModel, TreeModel, sentences
+from whatleaks.threat.guess import ValueGuess
+from whatleaks.trial.control import SUFFIX, exchanged_view
+from whatleaks.trial.evaluator import AnyScored, Evaluator
+from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign
+from whatleaks.trial.limit import WIDE, bounded
+from whatleaks.trial.measures import Done, measure, numbers_of
+from whatleaks.trial.outcome import Outcome, Quantity
+from whatleaks.trial.phases import Phases
+from whatleaks.trial.plan import Plan, fits, plan
+from whatleaks.trial.preparing import Ready, filtered, ready
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.scorers.branches import BranchScored
+from whatleaks.trial.scorers.values import Scored
+from whatleaks.trial.stage import Stage, simulation
+from whatleaks.trial.truth import Committed, Truth
+from whatleaks.wire.channel import Alter, Channel
+from whatleaks.wire.parties import ACTIVE
+from whatleaks.wire.transcript import Transcript
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VALUE_ERROR = "value error"  # how far the model's value of a numeric label is off, on average
+MEAN_ERROR = "value error of the mean"
+BOUNDED = (
+    f"The limit's forest was bounded: with more than {WIDE} columns it looks at the {WIDE} that "
+    "tell most and splits by mixtures of the unknown ones."
+)
+FEWEST_AUXILIARY = 10
+FEWEST_ATTACKED = 2  # one record has no differences to follow
+
+
+@travels
+@dataclass(frozen=True)
+class PerRecord:
+    """What a trial knows of single records: private to whoever owns the table.
+
+    ``correct`` and ``alone`` hold 1 per judged record classed right, else 0; they are empty
+    where nobody predicts. ``joint`` and ``own`` are the scores behind them and ``labels`` the
+    true classes, ``judged`` the records' places in the table. ``spans``: what 0 to 1 stands for
+    in each column. ``granted``: complete records of others that the adversary was given.
+    ``groups``: which of ``group_names`` each target belongs to. ``samples`` hold truth beside
+    guess, only if the user asked for it.
+    """
+
+    columns: tuple[str, ...]
+    spread: Floats
+    scored: tuple[Scored, ...]
+    branches: tuple[BranchScored, ...]
+    correct: Ints
+    alone: Ints
+    asked: int
+    training_rows: int
+    samples: tuple[tuple[float, float, str, str], ...] = ()
+    phases: tuple[tuple[str, float], ...] = ()  # processor seconds of each phase
+    joint: Floats = field(default_factory=lambda: sealed(np.zeros((0, 0))))
+    own: Floats = field(default_factory=lambda: sealed(np.zeros((0, 0))))
+    labels: Ints = field(default_factory=lambda: sealed_ints([]))
+    judged: Ints = field(default_factory=lambda: sealed_ints([]))
+    spans: tuple[float, ...] = ()
+    granted: int = 0
+    groups: Ints = field(default_factory=lambda: sealed_ints([]))
+    group_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a scenario: the outcome for everybody, the rest for the table's owner."""
+
+    outcome: Outcome
+    records: PerRecord
+
+
+@dataclass(frozen=True)
+class _Training:
+    """Something trained, with all that it was trained on."""
+
+    data: Ready
+    rows: Rows
+    trained: Trained
+    channel: Channel
+
+
+def perform(scenarios: Sequence[Scenario], table: bytes | None) -> Iterator[tuple[Outcome, bytes]]:
+    """Run scenarios one after another for a worker: outcomes, and private parts as bytes."""
+    frame = None if table is None else unpack_table(table)
+    beside = b"" if table is None else beside_table(table)
+    for done in run_group(scenarios, frame, decode(beside) if beside else None):
+        yield done.outcome, encode(done.records)
+
+
+def run_group(
+    scenarios: Sequence[Scenario],
+    table: pd.DataFrame | None = None,
+    given: GivenModel | None = None,
+) -> Iterator[Trial]:
+    """Run scenarios in turn; those with the training of the one before reuse it.
+
+    ``given`` is the model of those scenarios that name one by its hash.
+    """
+    held: tuple[str, _Training | str] | None = None
+    for scenario in scenarios:
+        key = scenario.training_key()
+        parts = plan(scenario)
+        clock = Phases()
+        if held is None or held[0] != key:
+            held = (key, train(scenario, parts, table, clock, given))
+        training = held[1]
+        if isinstance(training, str):  # a defense that has nothing to do here
+            yield Trial(Outcome({}, notes=(training,)), _nothing())
+        else:
+            yield attack(scenario, parts, training, clock)
+
+
+def run_trial(
+    scenario: Scenario, table: pd.DataFrame | None = None, given: GivenModel | None = None
+) -> Trial:
+    """Run one scenario."""
+    return next(run_group([scenario], table, given))
+
+
+def train(
+    scenario: Scenario,
+    parts: Plan,
+    table: pd.DataFrame | None,
+    clock: Phases | None = None,
+    given: GivenModel | None = None,
+) -> _Training | str:
+    """Prepare the data and train; data, training and message defenses act here."""
+    if given is not None and scenario.given and given.digest() != scenario.given:
+        raise SpecError("the model that was given along is not the one that the scenario names")
+    given = given if scenario.given else None
+    clock = clock or Phases()
+    with clock("prepare"):
+        data = ready(scenario, table, Streams(scenario.seed), given)
+    streams = _streams(scenario)
+    if isinstance(parts.defense, DataDefense):
+        left = filtered(data, parts.defense)
+        if isinstance(left, str):
+            return left
+        data = left
+    settings = parts.settings
+    if isinstance(parts.defense, TrainingDefense):
+        settings = parts.defense.adapt(settings)
+    if data.given is not None:
+        settings = replace(settings, model=data.given)
+    holdings = data.holdings
+    rows = _rows(scenario, parts, data, streams)
+    heard = (ACTIVE, *scenario.coalition) if parts.federation.recorded else ()
+    channel = Channel(Transcript(heard), _altered(parts, streams, "messages/training"))
+    hijacker = parts.hijacker
+    if hijacker is not None and scenario.isolated:
+        hijacker = IsolatedHijacker(hijacker)
+    detector = None
+    if parts.detector is not None:
+        told = {"classes": holdings.classes} if parts.detector.takes("classes") else {}
+        detector = parts.detector.build(**told, **dict(scenario.detector_options))
+    with clock("train"):
+        trained = parts.federation.train(
+            holdings,
+            rows,
+            settings,
+            streams,
+            channel,
+            hijacker=hijacker,
+            detector=detector,
+        )
+    return _Training(data, rows, trained, channel)
+
+
+def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Rows:
+    """Choose who trains, who is attacked, whose records the adversary is given."""
+    training = data.training
+    auxiliary = sealed_ints([])
+    if Auxiliary in parts.threat.grants:
+        order: Ints = streams.rng("auxiliary").permutation(training)
+        share = scenario.auxiliary / (1 + scenario.auxiliary)
+        count = max(FEWEST_AUXILIARY, int(np.ceil(len(order) * share)))
+        count = min(count, len(order) - 1)
+        auxiliary, training = sealed_ints(order[:count]), sealed_ints(order[count:])
+    if scenario.part:
+        order = streams.rng("targets").permutation(data.pool)
+        wanted = round(scenario.part * len(data.holdings.labels))  # a split by class may leave less
+        targets = sealed_ints(order[:wanted])
+        chosen = Rows(training, targets, sealed_ints([]), auxiliary, targets)
+    else:
+        most = scenario.targets or len(data.pool)
+        chosen = choose_rows(training, data.pool, most, streams.rng("targets"))
+        chosen = replace(chosen, auxiliary=auxiliary)
+    return parts.federation.choose_rows(data.holdings, chosen, data.pool, parts.settings, streams)
+
+
+def attack(
+    scenario: Scenario, parts: Plan, training: _Training, clock: Phases | None = None
+) -> Trial:
+    """Stage the scenario's threat, let every attack commit once, score, add the references."""
+    clock = clock or Phases()
+    streams = _streams(scenario)
+    rows = _rows(scenario, parts, training.data, streams)  # targets may differ, training not
+    stage = _stage(scenario, parts, replace(training, rows=rows), streams)
+    shown = stage.released()
+    attacked = bool(scenario.attacks) or not parts.threat.malicious  # honest training: nobody
+    done, notes = None, list(training.trained.notes())
+    if attacked and len(shown.rows.targets) >= FEWEST_ATTACKED:
+        done, refused = _guess(scenario, parts, shown, streams, clock)
+        notes += refused
+    correct, alone = stage.correct(), sealed_ints([])
+    joint = own_scores = sealed(np.zeros((0, 0)))
+    if "joining" in scenario.references:
+        # Alone it would train on all of its records, those too that are granted here.
+        own = np.sort(np.concatenate([rows.training, rows.auxiliary]))
+        everybody = replace(rows, training=sealed_ints(own)) if len(rows.auxiliary) else rows
+        asked = (stage.holdings, everybody, parts.settings, streams)
+        with clock("train alone"):
+            scores, together = parts.federation.alone_scores(*asked), stage.scores()
+            classes = parts.federation.alone(*asked) if scores is None else likeliest(scores)
+        alone = sealed_ints(classes == stage.holdings.labels[rows.judged])
+        if scores is not None and together is not None:
+            joint, own_scores = sealed(together), sealed(scores)
+    measured = _about(stage, shown, correct)
+    baselines: dict[str, Quantity] = {}
+    columns = stage.holdings.joined_names(stage.victims)
+    if done is not None:
+        with clock("measure"):
+            notes += _measured(scenario, done, measured, baselines)
+    kept = [] if done is None else done.scored
+    records = PerRecord(
+        columns,
+        sealed(np.zeros((0, len(columns)))) if done is None else done.evaluator.spread(),
+        tuple(s for s in kept if isinstance(s, Scored)),
+        tuple(s for s in kept if isinstance(s, BranchScored)),
+        sealed_ints([]) if correct is None else correct,
+        alone,
+        len(rows.targets),
+        len(rows.training),
+        () if done is None else _samples(scenario, done, columns),
+        clock.told(),
+        joint,
+        own_scores,
+        sealed_ints(stage.holdings.labels[rows.judged]),
+        rows.judged,
+        training.data.spans_of(columns),
+        len(rows.auxiliary),
+        *training.data.group_of(shown.rows.targets),
+    )
+    granted = sentences(parts.threat.grants) if attacked else ()
+    stop = training.trained.stop
+    return Trial(Outcome(measured, baselines, granted, stop, tuple(notes)), records)
+
+
+def _measured(
+    scenario: Scenario, done: Done, measured: dict[str, Quantity], baselines: dict[str, Quantity]
+) -> list[str]:
+    """Put the numbers of every guess where they belong; return notes on those that do not exist."""
+    notes: list[str] = []
+    guesses = [s.name for s in done.scored if s.role != "attack"]
+    for scored in done.scored:
+        found, said = numbers_of(scored, done.streams)
+        (measured if scored.role == "attack" else baselines).update(found)
+        notes += said
+    for name in scenario.measures:
+        found, said = measure(name, done)
+        for key, value in found.items():
+            of_guess = any(key == guess or key.startswith(f"{guess} ") for guess in guesses)
+            (baselines if of_guess else measured)[key] = value
+        notes += said
+    return notes
+
+
+def _altered(parts: Plan, streams: Streams, stream: str) -> Alter | None:
+    """Return what a message defense does to plain numbers before they are encoded."""
+    defense = parts.defense
+    if not isinstance(defense, MessageDefense):
+        return None
+    rng = streams.rng(stream)
+    return lambda sender, kind, values: defense.alter(sender, kind, values, rng)
+
+
+def _streams(scenario: Scenario) -> Streams:
+    root = Streams(scenario.seed)
+    return root.under(scenario.branch) if scenario.branch else root
+
+
+def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Streams) -> Stage:
+    defense = parts.defense
+    coalition = tuple(dict.fromkeys((*parts.threat.adversary, *scenario.coalition)))
+    for party in coalition:
+        if party not in training.data.holdings.columns:
+            raise SpecError(f"coalition: there is no party {party!r} in this federation")
+    if not training.data.holdings.victims(coalition):
+        raise SpecError("coalition: every passive party is in it, so nobody is attacked")
+    altered = _altered(parts, streams, "messages/release")
+    stage = Stage(
+        training.data.holdings,
+        training.rows,
+        training.trained,
+        training.channel.transcript if parts.federation.recorded else None,
+        parts.threat,
+        parts.view,
+        coalition,
+        streams,
+        Guard(
+            (defense,) if isinstance(defense, ReleaseDefense) else (),
+            defense if isinstance(defense, WithholdingDefense) else None,
+            streams.rng("release"),
+            alter=altered,
+        ),
+        defense if isinstance(defense, ParameterDefense) else None,
+        altered,
+    )
+    if stage.guard.gate is None:
+        return stage
+    simulate = simulation(stage, scenario.attack_options)
+    return replace(stage, guard=replace(stage.guard, simulate=simulate))
+
+
+def _about(stage: Stage, shown: Stage, correct: Ints | None) -> dict[str, Quantity]:
+    """Return what a record says about the trial whatever was guessed."""
+    asked, left = len(stage.rows.targets), len(shown.rows.targets)
+    measured: dict[str, Quantity] = {
+        "unknown": sum(stage.holdings.columns[p].shape[1] for p in stage.victims),
+        "classes": stage.holdings.classes,
+        "records": asked,
+        **stage.trained.facts(),
+    }
+    if correct is not None and len(correct):
+        measured["accuracy"] = wilson(int(correct.sum()), len(correct), "accuracy")
+    missed = stage.value_errors()
+    if missed is not None:
+        for name, errors in zip((VALUE_ERROR, MEAN_ERROR), missed, strict=True):
+            rng = stage.streams.rng(f"interval/{name}")
+            measured[name] = mean_over_records(errors, "share of the range", rng)
+    if stage.guard.gate is not None:
+        measured["withheld"] = wilson(asked - left, asked, "share")
+    return measured
+
+
+def _guess(
+    scenario: Scenario, parts: Plan, stage: Stage, streams: Streams, clock: Phases
+) -> tuple[Done, list[str]]:
+    """Let attacks and baselines commit on the projected view, and learn the limits."""
+    evaluator = Evaluator(_truth(stage))
+    with clock("release"):
+        view = stage.view(stage.rows.targets)
+    answers: dict[str, Committed] = {}
+    scored: list[AnyScored] = []
+    notes: list[str] = []
+    name = parts.threat.name
+    swapped = None
+    if "control" in scenario.references:
+        swapped = exchanged_view(view, len(stage.rows.targets), streams.rng("control"))
+    guessers = list(parts.attacks)
+    if parts.hijacker is not None:
+        guessers.insert(0, stage.trained.reading)
+    for one in guessers:
+        stream = f"attack/{name}/{one.name}"
+        try:
+            with clock(one.name):
+                answer = commit(one, view, streams.rng(stream), isolated=scenario.isolated)
+        except AttackError as refused:
+            notes.append(f"{one.name}: {refused}")
+            continue
+        scored.append(evaluator.score(answer, "attack"))
+        answers[one.name] = answer
+        if swapped is not None and isinstance(answer.guess, ValueGuess):
+            again = answer if swapped is view else _again(one, swapped, streams, stream)
+            if again is not None:
+                again = replace(again, name=one.name + SUFFIX)
+                scored.append(evaluator.score(again, "control"))
+    if "baselines" in scenario.references:
+        shape = ShapeView(*stage.truth.shape)
+        for card in cards("baseline"):
+            if card.name in answers or not fits(card, parts.view):
+                continue
+            one = card.build()
+            blind = getattr(card.view, "blind", False)
+            answer = commit(
+                one,
+                shape if blind else view,
+                streams.rng(f"baseline/{one.name}"),
+                # Our own that see nothing need no walls.
+                isolated=scenario.isolated and (not blind or is_foreign(one)),
+            )
+            scored.append(evaluator.score(answer, "baseline"))
+            answers[one.name] = answer
+    if "limit" in scenario.references:
+        evidence = view.evidence()
+        others = evidence[:0]
+        if len(stage.rows.others):
+            others = stage.view(stage.rows.others).evidence()
+        if bounded(evidence.shape[1], stage.truth.shape[1]):
+            notes.append(BOUNDED)
+        with clock("limit"):
+            scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
+    if "alone" in scenario.references:
+        own, other_own = (
+            stage.holdings.joined(stage.coalition, rows)
+            for rows in (stage.rows.targets, stage.rows.others)
+        )
+        with clock("limit alone"):
+            scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
+    return Done(stage, view, evaluator, answers, scored, streams), notes
+
+
+def _again(attack: Any, view: Any, streams: Streams, stream: str) -> Committed | None:
+    """Let an attack answer once more with the same luck; on messages of others it may refuse."""
+    try:
+        return commit(attack, view, streams.rng(stream))
+    except AttackError:
+        return None
+
+
+def _truth(stage: Stage) -> Truth:
+    trees: tuple[Tree, ...] = ()
+    for grant in stage.trained.offer(stage.coalition):
+        if isinstance(grant, TreeModel | ForestModel):
+            trees = grant.model.trees if isinstance(grant.model, Forest) else (grant.model,)
+    return Truth(
+        stage.truth,
+        stage.holdings.joined(stage.victims, stage.rows.others),
+        stage.own,
+        trees,
+        stage.trained.outputs(),
+        stage.holdings.joined_grids(stage.victims),
+    )
+
+
+def _samples(
+    scenario: Scenario, done: Done, columns: tuple[str, ...]
+) -> tuple[tuple[float, float, str, str], ...]:
+    """Show truth beside guess for a few records of the worst column: the user asked for it."""
+    if not scenario.shown:
+        return ()
+    spread = done.evaluator.spread()
+    found = [
+        (followed(s.together[:, j], s.moved[:, j], spread[:, j]).value, s.name, j)
+        for s in done.scored
+        if isinstance(s, Scored) and s.role == "attack"
+        for j in range(s.squared.shape[1])
+    ]
+    if not found:
+        return ()
+    _, name, column = max(found, key=lambda entry: entry[0])
+    pairs = done.evaluator.samples(done.answers[name], column, scenario.shown)
+    return tuple((*pair, columns[column], name) for pair in pairs)
+
+
+def _nothing() -> PerRecord:
+    none = sealed_ints([])
+    return PerRecord((), sealed(np.zeros((0, 0))), (), (), none, none, 0, 0)

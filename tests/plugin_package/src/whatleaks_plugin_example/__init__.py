@@ -1,0 +1,1 @@
+"""Parts for whatleaks from outside the package: an example, not a method."""

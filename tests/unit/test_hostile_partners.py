@@ -1,0 +1,199 @@
+"""What a malicious partner tries, and what it gets: an error with a name, and no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from whatleaks.crypto.additive import PublicKey, SecretKey
+from whatleaks.crypto.keys import generate_keys
+from whatleaks.crypto.psi import Answering, Asking
+from whatleaks.errors import CryptoError, SpecError, WhatleaksError, WireError
+from whatleaks.federation.boost.passive import PassiveParty as BoostPassive
+from whatleaks.federation.boost.settings import PairFormat, SecureBoostSettings
+from whatleaks.federation.regression.parties import (
+    ActiveParty,
+    Arbiter,
+    PassiveParty,
+    gradient_width,
+)
+from whatleaks.federation.regression.prediction import return_scores
+from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
+from whatleaks.models.boosted_trees import BoostSettings
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.message import Cipher, Message, Payload
+
+Keys = tuple[PublicKey, SecretKey]
+SMALL = SecureLinearSettings(epochs=1, key_bits=512, insecure_test_key=True)
+
+
+@pytest.fixture(scope="module", params=["heu-paillier", "phe-paillier"])
+def keys(request: pytest.FixtureRequest) -> Keys:
+    pytest.importorskip("heu" if request.param.startswith("heu") else "phe")
+    return generate_keys(request.param, 512, insecure_test_key=True)
+
+
+class Heard:
+    """A post that keeps what is handed in."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+
+    def send(self, step: int, sender: str, receiver: str, kind: str, payload: Payload) -> None:
+        self.messages.append(Message(step, sender, receiver, kind, payload))
+
+
+# The arbiter: it answers with a gradient of the right shape, scale and size, or not at all.
+
+
+@pytest.mark.parametrize("settings", [SecureLinearSettings])
+def test_okamoto_uchiyama_is_refused_where_decryptions_are_returned(settings: Any) -> None:
+    with pytest.raises(SpecError, match=r"heu-ou.*secret key"):
+        settings(backend="heu-ou")
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_arbiter_returns_no_number_that_no_gradient_can_be(keys: Keys, masked: bool) -> None:
+    public, _ = keys
+    settings = SecureLinearSettings(
+        epochs=1, key_bits=512, insecure_test_key=True, mask_gradients=masked
+    )
+    width = gradient_width(public, masked)
+    most = public._ciphers.plaintext_bits
+    for bits in (most - 2, public.packed_bits(2, width) + 2):
+        heard = Heard()
+        served = Arbiter(*keys, settings, heard).serve(5, {"active": 2})
+        due = next(served)
+        count = due.shape[0]
+        # Written as a gradient, but far too large: what Okamoto-Uchiyama reduces modulo p.
+        large = public.encrypt_integers(np.full(count, 1 << bits - 1, dtype=object), bits)
+        told = public._made(large.vector, count, 2 * public.numbers.fraction, 8)
+        with pytest.raises(WhatleaksError):
+            served.send(Cipher(public.scheme, (count,), public.outgoing(told)))
+        assert not heard.messages
+
+
+def test_the_sender_does_not_choose_the_scale_of_what_comes_back(keys: Keys) -> None:
+    public, _ = keys
+    for fraction in (0, public.numbers.fraction, 200):
+        heard = Heard()
+        served = Arbiter(*keys, SMALL, heard).serve(5, {"active": 2})
+        count = next(served).shape[0]
+        chosen = public.encrypt_integers(np.full(count, 3, dtype=object), 8)
+        told = public._made(chosen.vector, count, fraction, 8)
+        with pytest.raises(CryptoError, match="fraction"):
+            served.send(Cipher(public.scheme, (count,), public.outgoing(told)))
+        assert not heard.messages
+
+
+def test_a_sum_at_another_scale_is_no_score(keys: Keys) -> None:
+    public, _ = keys
+    heard = Heard()
+    served = return_scores(2, 0, "coordinator", keys, heard, LINEAR)
+    next(served)
+    chosen = public.encrypt_integers(np.array([3, 4], dtype=object), 8)
+    with pytest.raises(CryptoError, match="fraction"):
+        served.send(Cipher(public.scheme, (2,), public.outgoing(chosen)))
+    assert not heard.messages
+
+
+def test_data_parties_take_no_ciphertext_at_another_scale(keys: Keys) -> None:
+    public, _ = keys
+    x, rng = np.ones((3, 2)), np.random.default_rng(0)
+    chosen = public.encrypt_integers(np.array([3, 4, 5], dtype=object), 8)
+    payload = Cipher(public.scheme, (3,), public.outgoing(chosen))
+    passive = PassiveParty("passive", x, SMALL, rng, public, Heard()).train()
+    active = ActiveParty(x, np.ones(3), SMALL, rng, public, Heard()).train()
+    for programme in (passive, active):
+        next(programme)
+        with pytest.raises(CryptoError, match="fraction"):
+            programme.send(payload)
+
+
+def test_a_query_that_no_memory_holds_is_not_made(keys: Keys) -> None:
+    x, rng = np.ones((3, 2)), np.random.default_rng(0)
+    active = ActiveParty(x, np.ones(3), SMALL, rng, keys[0], Heard())
+    with pytest.raises(WireError, match="columns"):
+        next(active.ask_queries(1, {"passive": 10**6}))
+
+
+# Private set intersection: 5 points announced, 500 asked, 250 members learnt.
+
+
+def test_more_points_than_announced_are_refused() -> None:
+    pytest.importorskip("private_set_intersection.python", reason="needs openmined-psi")
+    answering = Answering([f"id-{i}" for i in range(250)])
+    answering.setup(5)
+    many = Asking([f"id-{i}" for i in range(500)])
+    with pytest.raises(CryptoError, match=r"500.*5"):
+        answering.respond(many.request(), 5)
+    few = Asking(["id-1", "id-2"])
+    with pytest.raises(CryptoError):
+        answering.respond(few.request(), 5)
+    five = Asking([f"id-{i}" for i in range(5)])
+    response = answering.respond(five.request(), 5)
+    assert list(five.rows(answering.setup(5), response, 250)) == [0, 1, 2, 3, 4]
+    with pytest.raises(CryptoError):  # a setup of other sizes than announced
+        five.rows(answering.setup(5), response, 3)
+
+
+# SecureBoost
+
+
+def boost_party(key: PublicKey, post: Any, seed: int = 0, pack: bool = True) -> BoostPassive:
+    x = np.random.default_rng(1).normal(size=(60, 3))
+    boost = BoostSettings(rounds=1, max_bin=2)
+    settings = SecureBoostSettings(boost, key_bits=512, insecure_test_key=True, pack=pack)
+    return BoostPassive("passive", x, settings, np.random.default_rng(seed), key, post)
+
+
+def test_shuffles_never_repeat_although_the_seed_does(keys: Keys) -> None:
+    public, _ = keys
+    form = PairFormat.of(60, BoostSettings().max_depth)
+    orders = set()
+    for _ in range(2):
+        party = boost_party(public, Channel())
+        data = public.outgoing_new(np.arange(60).astype(object), form.bits)
+        party.begin_tree(np.arange(60.0), Cipher(public.scheme, (60,), data))
+        party.send_sums(0, np.zeros(60))
+        orders.add(tuple(party._order[0].tolist()))
+    assert len(orders) == 2
+
+
+def test_derivatives_announced_larger_than_the_loss_allows_are_refused(keys: Keys) -> None:
+    public, _ = keys
+    form = PairFormat.of(60, BoostSettings().max_depth)
+    party = boost_party(public, Channel())
+    chosen = np.array([1 << 5 * i for i in range(60)], dtype=object)
+    data = public.outgoing_new(chosen, form.bits + 300)
+    with pytest.raises(CryptoError, match="bits"):
+        party.begin_tree(np.arange(60.0), Cipher(public.scheme, (60,), data))
+
+
+@pytest.mark.parametrize("pack", [True, False])
+def test_derivatives_larger_than_the_loss_allows_drown(keys: Keys, pack: bool) -> None:
+    # Record i gets 2**(5 i), announced as small: a sum would name the records that are in it.
+    public, secret = keys
+    form = PairFormat.of(60, BoostSettings().max_depth)
+    chosen = np.array([1 << 5 * i for i in range(60)], dtype=object)
+    honest = public.encrypt_integers(chosen, 300)
+    told = public._made(honest.vector, 60, 0, form.bits)
+    seen = []
+    for _ in range(2):
+        heard = Heard()
+        party = boost_party(public, heard, pack=pack)
+        party.begin_tree(np.arange(60.0), Cipher(public.scheme, (60,), public.outgoing(told)))
+        party.send_sums(0, np.zeros(60))
+        (sums,) = [message.payload for message in heard.messages]
+        assert isinstance(sums, Cipher)
+        most = public._ciphers.plaintext_bits
+        opened = secret.decrypt_integers(public.incoming(sums.data, sums.shape[1], 0, most))
+        count = len(party.columns.given.cell)
+        used = (public.packed_bits(count, form.width) if pack else form.width) + 1
+        seen.append([int(number) >> used for number in opened])
+    first, second = seen
+    room = most - 1 - used
+    assert room > 20
+    assert not set(first) & set(second)  # what lies above the agreed width is random

@@ -1,0 +1,30 @@
+"""A label that is a number: cut into classes for the attacks, its error told in its own units."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import whatleaks
+
+QUICK = {"seeds": 1, "targets": 30, "inversion_steps": 20, "defenses": False, "progress": False}
+
+
+def houses(rows: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.random((rows, 4)), columns=["rooms", "age", "garden", "income"])
+    frame["price"] = 1e5 * (1 + frame.rooms + 2 * frame.income + 0.05 * rng.normal(size=rows))
+    return frame
+
+
+@pytest.mark.parametrize("model", ["lr", "encrypted"])
+def test_an_audit_with_a_price_as_label(model: str) -> None:
+    result = whatleaks.audit(houses(), "price", ["garden", "income"], model=model, **QUICK).result
+    assert len(result.classes) == 4
+    assert any("'price' is a number with 300 values" in note for note in result.notes)
+    (note,) = (note for note in result.notes if "The value of 'price'" in note)
+    misses = [float(word) for word in re.findall(r"by (\d+)", note)]
+    assert 1e3 < misses[0] < misses[1] < 1e5
