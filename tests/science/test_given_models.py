@@ -227,7 +227,7 @@ def test_rows_that_trained_are_not_attacked() -> None:
     named = frame.assign(was=np.where(trained, "yes", "no"))
     by_name = whatleaks.audit(named, "y", ["income"], trained_on="was", **choices)
     assert by_mask.result.training_rows == int(trained.sum())
-    assert by_mask.result.accuracy == by_name.result.accuracy
+    assert by_mask.result.worth == by_name.result.worth
     assert by_mask.result.headline.leakage == by_name.result.headline.leakage
     assert not any("not known" in note for note in by_mask.result.notes)
     for wrong, words in (
@@ -251,7 +251,7 @@ def test_boosted_trees_have_a_black_box_only() -> None:
     assert [t.name for t in report.result.threats] == ["black-box"]
     assert not report.result.threats[0].of("attack")
     assert report.result.threats[0].of("limit")
-    assert report.result.accuracy.value > 0.8
+    assert report.result.worth.accuracy.value > 0.8
     assert any("No attack fits this model yet: xgboost" in n for n in report.result.notes)
     with pytest.raises(UsageError, match="white-box does not look at the model that is given"):
         whatleaks.audit(frame, "y", ["income"], model=model, threats="white-box")

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from whatleaks.catalog import card
-from whatleaks.seeds import Streams
 from whatleaks.trial import trial
 from whatleaks.trial.plan import plan
 from whatleaks.trial.scenario import Scenario
@@ -26,9 +25,9 @@ def stage_of(model: str, threat: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
     caught: list[Stage] = []
     real = trial._guess
 
-    def catching(scenario: Any, parts: Any, stage: Stage, streams: Streams) -> Any:
+    def catching(scenario: Any, parts: Any, stage: Stage, *others: Any) -> Any:
         caught.append(stage)
-        return real(scenario, parts, stage, streams)
+        return real(scenario, parts, stage, *others)
 
     monkeypatch.setattr(trial, "_guess", catching)
     scenario = Scenario(

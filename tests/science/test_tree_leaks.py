@@ -19,6 +19,7 @@ from whatleaks.federation.trees.settings import FOREST, TREE
 from whatleaks.metrics.branching import branching_advantage
 from whatleaks.models.tree import Tree
 from whatleaks.threat.grants import ForestModel, TreeModel, hand_out
+from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.prediction import BLACK_BOX
 from whatleaks.threat.trees import WHITE_BOX_FOREST, WHITE_BOX_TREE
 from whatleaks.threat.views.tree import WhiteBoxTreeView
@@ -171,7 +172,7 @@ def test_views_are_bytes_and_hold_their_grants_only(settings, threat) -> None:
 
         def infer(self, view, rng):
             seen.append(view)
-            return None
+            return ValueGuess(sealed(np.zeros((len(view.own), view.unknown))))
 
     commit(Spy(), view, np.random.default_rng(0))
     got = seen[0]

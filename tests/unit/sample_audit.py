@@ -110,7 +110,7 @@ def finding(
         columns=columns,
         over_seeds=over if seeds > 1 else None,
         alternatives=alternatives,
-        isolated=role == "attack",
+        isolated="sandbox" if role == "attack" else "",
         seconds=0.4,
         settings={"clip": False},
     )
@@ -221,7 +221,7 @@ def result(
                              (1.5, 9.0, 50.0), 12.0, 16),
         groups=(GroupFinding("the tenth furthest from the average", share(0.9), share(0.2)),),
         spec={"table": "breast-cancer", "passive": list(names), "model": "logistic", "seeds": 5},
-        table={"name": "breast-cancer", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+        table={"name": "breast-cancer", "hmac_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
         code={"version": "0.1.0", "sha256": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"},
         environment={"python": "3.11.9", "platform": "Linux x86_64", "packages": {"numpy": "2.3.0", "torch": "2.13.0"}},
         seeds=(0, 1, 2, 3, 4),

@@ -4,61 +4,36 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sample_audit import finding, high_case, share
 from whatleaks.errors import StoreError
 from whatleaks.report.comparison import CHANGED, ONLY_B, WITHIN, compare, lines
 from whatleaks.report.signoff import render
 from whatleaks.report.stored import load_audit, worst_by_column
 
 
-def share(value: float) -> dict[str, Any]:
-    return {"value": value, "low": value - 0.05, "high": value + 0.05, "n": 200, "unit": "share"}
-
-
-def guess(role: str, leaks: dict[str, float]) -> dict[str, Any]:
-    columns = [{"column": name, "leakage": share(leak)} for name, leak in leaks.items()]
-    mean = sum(leaks.values()) / len(leaks)
-    return {"name": role, "role": role, "leakage": share(mean), "columns": columns}
-
-
 def audit(columns: int = 3, defenses: int = 2) -> dict[str, Any]:
+    """Return a real result as audit.json holds it, with as many columns and defenses as asked."""
     leaks = {f"column {i} <b>": 0.9 / (1 + i) for i in range(columns)}
-    return {
-        "headline": {
-            "level": "high",
-            "sentence": "A partner follows the first column. " * 20,
-            "leakage": share(0.9),
-            "column": "column 0",
-        },
-        "threats": [
-            {"name": "white-box", "findings": [guess("limit", leaks), guess("attack", leaks)]},
-            {"name": "no-attack", "findings": [guess("limit", leaks)]},
-        ],
-        "defenses": [
-            {
-                "name": f"defense-{i}",
-                "title": "A defense",
-                "leakage_before": share(0.9),
-                "leakage": share(0.5),
-                "accuracy_before": share(0.8),
-                "accuracy": share(0.7),
-            }
-            for i in range(defenses)
-        ],
-        "advice": ["Keep the model to yourself. " * 30] * 9,
-        "accuracy": share(0.9),
-        "accuracy_alone": share(0.8),
-        "table": {"name": "people.csv", "sha256": "a" * 64},
-        "code": {"version": "1", "sha256": "b" * 64},
-        "spec": {"seeds": 3, "model": "lr"},
-        "seeds": [0, 1, 2],
-        "rows": 900,
-        "created": "2026-01-02T03:04:05+00:00",
-    }
+    made = high_case()
+    threat = made.threats[0]
+    attack = finding("equality-solving", "Equality solving", "attack", "", leaks)
+    bare = replace(threat, name="no-attack", findings=threat.of("limit"))
+    kept = tuple(replace(made.defenses[0], name=f"defense-{i}") for i in range(defenses))
+    result = replace(
+        made,
+        threats=(replace(threat, findings=(attack,)), bare),
+        defenses=kept,
+        advice=("Keep the model to yourself. " * 30,) * 9,
+        headline=replace(made.headline, sentence="A partner follows the first column. " * 20),
+    )
+    tree: dict[str, Any] = json.loads(json.dumps(result.to_dict()))
+    return tree
 
 
 def test_an_audit_beside_itself_has_not_changed() -> None:
@@ -71,12 +46,13 @@ def test_an_audit_beside_itself_has_not_changed() -> None:
 
 def test_what_differs_is_said() -> None:
     other = deepcopy(audit())
-    other["headline"].update(leakage=share(0.1), level="low")
-    other["table"]["sha256"] = "0" * 64
+    other["headline"].update(adds=asdict(share(0.1)), level="low")
+    other["table"]["hmac_sha256"] = "0" * 64
+    seeds = other["spec"]["seeds"]
     other["spec"]["seeds"] = 99
     found = compare(audit(defenses=0), other)
     assert found["table"] == "differs"
-    assert found["settings"] == {"seeds": [3, 99]}
+    assert found["settings"] == {"seeds": [seeds, 99]}
     assert found["headline"]["verdict"] == CHANGED
     assert {pair["verdict"] for pair in found["defenses"].values()} == {ONLY_B}
     told = "\n".join(lines(found))

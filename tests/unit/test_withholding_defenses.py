@@ -151,7 +151,7 @@ def test_a_column_of_the_table_is_left_out_as_a_whole() -> None:
 def scored(name: str, role: str, records: int, columns: int, seed: int) -> Scored:
     rng = np.random.default_rng(seed)
     parts = [sealed(size * rng.random((records, columns))) for size in (1.0, 0.05, 1.0)]
-    return Scored(name, role, *parts, 0, 0.0, 0.0, False, {}, sealed(np.zeros((records, columns))))
+    return Scored(name, role, *parts, 0, 0.0, 0.0, "", {}, sealed(np.zeros((records, columns))))
 
 
 def trials(seed: int, kept: tuple[str, ...]) -> list[Entry]:

@@ -16,7 +16,7 @@ CHANGED, WITHIN, ONLY_A, ONLY_B = "changed", "within the intervals", "only in A"
 def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
     """Return the comparison as plain values."""
     return {
-        "table": _same(a["table"].get("sha256"), b["table"].get("sha256")),
+        "table": _same(a["table"].get("hmac_sha256"), b["table"].get("hmac_sha256")),
         "code": _same(a["code"].get("sha256"), b["code"].get("sha256")),
         "settings": {
             name: [a["spec"].get(name), b["spec"].get(name)]
@@ -24,16 +24,16 @@ def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
             if a["spec"].get(name) != b["spec"].get(name)
         },
         "level": [a["headline"].get("level"), b["headline"].get("level")],
-        "headline": _pair(a["headline"]["leakage"], b["headline"]["leakage"]),
+        "headline": _pair(a["headline"]["adds"], b["headline"]["adds"]),
         "worst column": [a["headline"].get("column"), b["headline"].get("column")],
         "columns": _pairs(worst_by_column(a), worst_by_column(b)),
         "defenses": _pairs(
-            {d["name"]: d["leakage"] for d in a["defenses"]},
-            {d["name"]: d["leakage"] for d in b["defenses"]},
+            {d["name"]: d["worst"]["after"] for d in a["defenses"]},
+            {d["name"]: d["worst"]["after"] for d in b["defenses"]},
         ),
         "accuracy": {
-            "together": _pair(a["accuracy"], b["accuracy"]),
-            "alone": _pair(a["accuracy_alone"], b["accuracy_alone"]),
+            "together": _pair(a["worth"]["accuracy"], b["worth"]["accuracy"]),
+            "alone": _pair(a["worth"]["accuracy_alone"], b["worth"]["accuracy_alone"]),
         },
     }
 
@@ -50,10 +50,10 @@ def lines(found: dict[str, Any]) -> list[str]:
         told.append("The same table, the same code, the same settings.")
     level, worst = found["level"], found["worst column"]
     told += ["", f"Headline: {level[0]} in A, {level[1]} in B"]
-    told.append(_line("worst leakage", found["headline"]))
+    told.append(_line("joining adds", found["headline"]))
     if worst[0] != worst[1]:
         told.append(f"  worst column: {worst[0]!r} in A, {worst[1]!r} in B")
-    for title, key in (("Columns, worst attack", "columns"), ("Defenses", "defenses")):
+    for title, key in (("Columns, worst attack", "columns"), ("Defenses, worst column", "defenses")):
         if found[key]:
             told += ["", title, *(_line(name, pair) for name, pair in found[key].items())]
     told += ["", "Accuracy", *(_line(name, pair) for name, pair in found["accuracy"].items())]

@@ -23,28 +23,28 @@ def render(audit: dict[str, Any]) -> str:
         .get_template("signoff.html")
         .render(
             name=_text(audit["table"].get("name", "table"), 80),
-            table=str(audit["table"].get("sha256", ""))[:16],
+            table=str(audit["table"].get("hmac_sha256", ""))[:16],
             code=str(audit["code"].get("sha256", ""))[:16],
             version=str(audit["code"].get("version", "")),
             created=str(audit.get("created", ""))[:10],
             level=_text(audit["headline"].get("level", ""), 20),
             sentence=_text(audit["headline"].get("sentence", ""), 420),
-            leakage=_range(audit["headline"]["leakage"]),
+            adds=_range(audit["headline"]["adds"]),
             columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),
             threats=threats[:THREATS],
             more_threats=max(0, len(threats) - THREATS),
-            together=_range(audit["accuracy"]),
-            alone=_range(audit["accuracy_alone"]),
+            together=_range(audit["worth"]["accuracy"]),
+            alone=_range(audit["worth"]["accuracy_alone"]),
             defenses=[
                 (
                     _text(d.get("title", d["name"]), 56),
-                    percent(d["leakage_before"]["value"]),
-                    percent(d["leakage"]["value"]),
+                    percent(_beside(d)["before"]["value"]),
+                    percent(_beside(d)["after"]["value"]),
                     percent(d["accuracy_before"]["value"], 1),
                     percent(d["accuracy"]["value"], 1),
                 )
-                for d in sorted(audit["defenses"], key=lambda d: d["leakage"]["value"])[:DEFENSES]
+                for d in sorted(audit["defenses"], key=lambda d: _beside(d)["after"]["value"])[:DEFENSES]
             ],
             more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
             advice=[_text(line, 260) for line in audit.get("advice", [])[:ADVICE]],
@@ -62,14 +62,20 @@ def write(audit: dict[str, Any], path: Path) -> Path:
 
 
 def _threats(audit: dict[str, Any]) -> list[tuple[str, str]]:
-    """Name every threat with the largest leakage of its attacks, over all columns."""
+    """Name every threat with the most that joining adds by its attacks, over all columns."""
     told = []
     for threat in audit["threats"]:
         attacks = [g for g in threat["findings"] if g["role"] == "attack"]
-        worst = max(attacks, key=lambda g: g["leakage"]["value"], default=None)
-        leak = "no attack fits" if worst is None else _range(worst["leakage"])
+        worst = max(attacks, key=lambda g: g["adds"]["value"], default=None)
+        leak = "no attack fits" if worst is None else _range(worst["adds"])
         told.append((_text(threat["name"], 40), leak))
     return told
+
+
+def _beside(defense: dict[str, Any]) -> dict[str, Any]:
+    """Return the column that leaks most with the defense in place, before and after."""
+    worst: dict[str, Any] = defense["worst"]
+    return worst
 
 
 def _range(measured: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from whatleaks.errors import StoreError
 
-NEEDED = ("headline", "threats", "defenses", "accuracy", "accuracy_alone", "table", "code", "spec")
+NEEDED = ("headline", "threats", "defenses", "worth", "table", "code", "spec")
 
 
 def load_audit(path: Path) -> dict[str, Any]:
@@ -28,14 +28,14 @@ def load_audit(path: Path) -> dict[str, Any]:
 
 
 def worst_by_column(audit: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return for every passive column the largest leakage of any attack, the worst column first."""
+    """Return for every passive column the most that joining adds by any attack, the worst first."""
     found: dict[str, dict[str, Any]] = {}
     for threat in audit["threats"]:
         for guess in threat["findings"]:
             if guess["role"] != "attack":
                 continue
             for column in guess["columns"]:
-                name, leak = column["column"], column["leakage"]
-                if name not in found or leak["value"] > found[name]["value"]:
-                    found[name] = leak
+                name, adds = column["column"], column["adds"]
+                if name not in found or adds["value"] > found[name]["value"]:
+                    found[name] = adds
     return dict(sorted(found.items(), key=lambda item: -item[1]["value"]))
