@@ -143,8 +143,8 @@ def auxiliary_prior(grids: Grids, own: Floats, known_own: Floats, known: Floats)
     least[:size] = (0.25 / unknown.weight) ** 2 / len(seen) + 1.0 / 12.0
     alone = np.maximum((line.left_out**2).mean(axis=0), least)
     together = line.left_out.T @ line.left_out + pull * np.diag(alone)
-    root: Floats = np.linalg.cholesky(together / (len(seen) + pull))
-    return Prior(line(own), root, size)
+    root = np.linalg.cholesky(np.asarray(together / (len(seen) + pull), dtype=np.float64))
+    return Prior(line(own), np.asarray(root, dtype=np.float64), size)
 
 
 def to_points(values: Floats, grids: Grids, unknown: Unknowns) -> Ints:
