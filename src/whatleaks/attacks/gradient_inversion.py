@@ -123,12 +123,17 @@ class GradientInversion:
 
     def slopes(self, released: Floats, z: Floats) -> Floats:
         """Return the gradient of the distances by the outputs ``z``."""
-        scores = link(z)
+        scores, binary = link(z), z.shape[1] == 1
+        found: Floats
         if self.distance == "kl":  # scores that a defense changed need not sum to one
-            if z.shape[1] == 1:
-                return released[:, :1] * scores[:, 1:] - released[:, 1:] * scores[:, :1]
-            return scores * released.sum(axis=1, keepdims=True) - released
+            if binary:
+                found = released[:, :1] * scores[:, 1:] - released[:, 1:] * scores[:, :1]
+            else:
+                found = scores * released.sum(axis=1, keepdims=True) - released
+            return found
         by_score = 2.0 / scores.shape[1] * (scores - released)
-        if z.shape[1] == 1:
-            return (by_score[:, 1:] - by_score[:, :1]) * scores[:, :1] * scores[:, 1:]
-        return scores * (by_score - (by_score * scores).sum(axis=1, keepdims=True))
+        if binary:
+            found = (by_score[:, 1:] - by_score[:, :1]) * scores[:, :1] * scores[:, 1:]
+        else:
+            found = scores * (by_score - (by_score * scores).sum(axis=1, keepdims=True))
+        return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,8 @@ from whatleaks.catalog import card, guesser
 from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.errors import UsageError
 from whatleaks.metrics.association import followed, gained
-from whatleaks.metrics.intervals import (
-    clipped,
-    leakage_over_records,
-    mean_over_records,
-    mean_over_seeds,
-)
+from whatleaks.metrics.column_intervals import Resamples
+from whatleaks.metrics.intervals import clipped, mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import sentences
@@ -81,11 +78,10 @@ def sees_nothing(name: str) -> bool:
     return bool(getattr(guesser(name).view, "blind", False))
 
 
-def recovered(squared: Floats, deviations: Floats, rng: np.random.Generator | None) -> Measurement:
-    """Return 1 - error / variance within [0, 1]; a column that does not vary has nothing to recover."""
-    if float(deviations.sum()) <= 0.0:
-        return Measurement(0.0, 0.0, 0.0, len(squared), "recovered", "records")
-    return clipped(leakage_over_records(squared, deviations, rng), 0.0, 1.0)
+@lru_cache(maxsize=4)
+def resamples(records: int, streams: Streams | None) -> Resamples:
+    """Return the resamples that all guesses on so many records share."""
+    return Resamples(records, None if streams is None else streams.rng("resamples"))
 
 
 def widened(pooled: Measurement, per_seed: Sequence[float], lowest: float = 0.0) -> Measurement:
@@ -173,11 +169,13 @@ def combine_guess(
         for rival in rivals
         if parts.keys() <= rival.keys()
     ]
-    rng = streams.rng(f"interval/{first.name}")
-    drawn = rng if len(columns) <= WIDE else None  # two thousand resamplings a guess cost minutes
+    # All columns of all guesses are resampled alike; thousands of columns have the t interval.
+    drawn = resamples(len(pool.spread), streams if len(columns) <= WIDE else None)
     title, paper = named(first.name)
+    errors = drawn.means(pool.squared, ERROR_UNIT)
+    told = drawn.recovered(pool.squared, pool.spread)
     found = tuple(
-        _column(pool, held, j, column, (alone or {}).get(column, 0.0), drawn)
+        _column(pool, held, j, column, (alone or {}).get(column, 0.0), errors[j], told[j])
         for j, column in enumerate(columns)
     )
     control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
@@ -189,7 +187,9 @@ def combine_guess(
         title=title,
         role=first.role,
         paper=paper,
-        error=clipped(mean_over_records(pool.squared.mean(axis=1), ERROR_UNIT, rng), 0.0, np.inf),
+        error=clipped(
+            drawn.means(pool.squared.mean(axis=1, keepdims=True), ERROR_UNIT)[0], 0.0, np.inf
+        ),
         leakage=mean_of([column.leakage for column in found]),
         adds=mean_of([column.adds for column in found]),
         recovered=mean_of([column.recovered for column in found]),
@@ -209,7 +209,8 @@ def _column(
     j: int,
     column: str,
     alone: float,
-    rng: np.random.Generator | None,
+    error: Measurement,
+    recovered: Measurement,
 ) -> ColumnFinding:
     rival = max(rivals, key=lambda r: r.leakage(j).value, default=None)
     leakage = pool.leakage(j)
@@ -217,9 +218,9 @@ def _column(
     nothing = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
     return ColumnFinding(
         column,
-        clipped(mean_over_records(pool.squared[:, j], ERROR_UNIT, rng), 0.0, np.inf),
+        clipped(error, 0.0, np.inf),
         leakage,
-        recovered(pool.squared[:, j], pool.spread[:, j], rng),
+        clipped(recovered, 0.0, 1.0),
         nothing if rival is None else rival.leakage(j),
         clipped(adds, -1.0, 1.0 - alone),
         alone,
