@@ -28,6 +28,7 @@ from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.isolation import weakest
 from whatleaks.trial.limit import WIDE
 from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.plan import fits
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.trial import PerRecord
@@ -285,6 +286,7 @@ def combine_threats(
     threats on the same federation.
     """
     findings: list[ThreatFinding] = []
+    coarser: dict[str, list[GuessFinding]] = {}
     for name in dict.fromkeys(entry.scenario.threat for entry in entries):
         runs = [e for e in entries if e.scenario.threat == name and e.plain and e.guessed]
         threat: ThreatModel[Any] = card("threat", name).part
@@ -297,18 +299,22 @@ def combine_threats(
                 malicious=threat.malicious,
                 grants=sentences(threat.grants),
                 federation=looks_at(model, name).stream,
-                findings=_findings(runs, entries, own) if runs else (),
+                findings=_findings(runs, own) if runs else (),
                 notes=notes_of([e for e in entries if e.scenario.threat == name]),
                 granted=max((e.records.granted for e in runs), default=0),
             )
         )
-    borrowed = [with_weaker(threat, findings) for threat in findings]
-    return tuple(replace(t, findings=with_limit(t.findings)) for t in borrowed)
+        coarser[name] = _coarser(runs, entries, looks_at(model, name).view, own) if runs else []
+    findings = [with_weaker(threat, findings) for threat in findings]
+    findings = [
+        replace(t, findings=(*t.findings, *that_add(coarser[t.name], t.findings))) for t in findings
+    ]
+    findings = [with_weaker(threat, findings) for threat in findings]
+    return tuple(replace(t, findings=with_limit(t.findings)) for t in findings)
 
 
-def _findings(
-    runs: Sequence[Entry], entries: Sequence[Entry], streams: Streams
-) -> tuple[GuessFinding, ...]:
+def _findings(runs: Sequence[Entry], streams: Streams) -> tuple[GuessFinding, ...]:
+    """Pool every guess of the undefended trials of one threat."""
     columns = runs[0].records.columns
     spans = [run.records.spans for run in runs]
     plain = guesses_of(runs)
@@ -321,19 +327,39 @@ def _findings(
         if role == "limit":
             made = replace(made, name=LEARNER, role=LEARNER, title=TITLES[LEARNER])
         found.append(made)
-    threat = runs[0].scenario.threat
+    return tuple(found)
+
+
+def _coarser(
+    runs: Sequence[Entry], entries: Sequence[Entry], view: type[Any], streams: Streams
+) -> list[GuessFinding]:
+    """Return the attacks on scores that the adversary of ``runs`` could make coarser itself.
+
+    Defenses are tried under the strongest threat only; of its attacks those count that need no
+    more than this adversary's ``view`` shows.
+    """
+    columns = runs[0].records.columns
+    spans = [run.records.spans for run in runs]
+    spreads = {run.scenario.seed: run.records.spread for run in runs}
+    plain = guesses_of(runs)
+    alone = alone_of(plain, columns)
+    threat: ThreatModel[Any] = card("threat", runs[0].scenario.threat).part
     tried: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.scenario.threat == threat and entry.guessed and releases(entry.scenario.defense):
+        other: ThreatModel[Any] = card("threat", entry.scenario.threat).part
+        same = entry.scenario.branch == runs[0].scenario.branch and (
+            other.name == threat.name or other.covers(threat)
+        )
+        alike = np.array_equal(spreads.get(entry.scenario.seed, ()), entry.records.spread)
+        if same and alike and entry.guessed and releases(entry.scenario.defense):
             tried.setdefault(entry.scenario.defense, []).append(entry)
-    coarser = [
+    return [
         coarsened(name, defense, guesses, plain, columns, streams, alone, spans)
-        for defense, runs in tried.items()
-        for guesses in (guesses_of(runs),)
+        for defense, defended in tried.items()
+        for guesses in (guesses_of(defended),)
         for name, parts in guesses.items()
-        if next(iter(parts.values()))[0].role == "attack"
+        if next(iter(parts.values()))[0].role == "attack" and fits(guesser(name), view)
     ]
-    return (*found, *that_add(coarser, found))
 
 
 def releases(defense: str) -> bool:

@@ -224,15 +224,14 @@ def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
     Made for it are those for exactly the view of this threat, or of one that it covers; where
     there are none, all that fit.
     """
-    chosen: list[str] = []
+    views = [seen.view]
     for entry in cards("threat"):
         weaker = watched(seen.model, entry.name)
-        if weaker is None or not seen.covers(weaker):
-            continue
-        quick = [one for one in cards("attack") if one.again and fits(one, weaker.view)]
-        exact = [one for one in quick if one.view is weaker.view or one.name in extra]
-        chosen += [one.name for one in exact or quick if fits(one, seen.view)]
-    return list(dict.fromkeys(chosen))
+        if weaker is not None and seen.covers(weaker):
+            views.append(weaker.view)
+    quick = [one for one in cards("attack") if one.again and fits(one, seen.view)]
+    exact = [one for one in quick if one.view in views or one.name in extra]
+    return [one.name for one in exact or quick]
 
 
 def covers(defended: Scenario, plain: Scenario) -> bool:
