@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from auditing import audited
-from whatleaks.auditor.advice import ENOUGH, effective
+from whatleaks.auditor.advice import ENOUGH, effective, share
 from whatleaks.auditor.result import AuditResult, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
 
@@ -191,8 +191,8 @@ def check_advice(result: AuditResult) -> None:
         (chosen,) = recommended
         assert chosen in good
         assert chosen.column is not None
-        assert f"{chosen.column.before.value:.0%} down to" in told
-        assert f"leaves {max(chosen.worst.after.value, 0):.0%} in the worst" in told
+        assert f"{share(chosen.column.before)} down to" in told
+        assert f"leaves {share(chosen.worst.after)} in the worst" in told
     else:
         assert not recommended
     if "None of the defenses tried" in told:
