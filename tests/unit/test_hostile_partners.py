@@ -61,7 +61,7 @@ def test_the_arbiter_returns_no_number_that_no_gradient_can_be(keys: Keys, maske
         epochs=1, key_bits=512, insecure_test_key=True, mask_gradients=masked
     )
     width = gradient_width(public, masked)
-    most = public._ciphers.plaintext_bits
+    most = public.largest_bits
     for bits in (most - 2, public.packed_bits(2, width) + 2):
         heard = Heard()
         served = Arbiter(*keys, settings, heard).serve(5, {"active": 2})
@@ -188,7 +188,7 @@ def test_derivatives_larger_than_the_loss_allows_drown(keys: Keys, pack: bool) -
         party.send_sums(0, np.zeros(60))
         (sums,) = [message.payload for message in heard.messages]
         assert isinstance(sums, Cipher)
-        most = public._ciphers.plaintext_bits
+        most = public.largest_bits
         opened = secret.decrypt_integers(public.incoming(sums.data, sums.shape[1], 0, most))
         count = len(party.columns.given.cell)
         used = (public.packed_bits(count, form.width) if pack else form.width) + 1
@@ -197,3 +197,19 @@ def test_derivatives_larger_than_the_loss_allows_drown(keys: Keys, pack: bool) -
     room = most - 1 - used
     assert room > 20
     assert not set(first) & set(second)  # what lies above the agreed width is random
+
+
+def test_random_numbers_cover_every_number_that_a_ciphertext_can_hold(keys: Keys) -> None:
+    # A derivative near the end of the range would stand out above random numbers that stop short.
+    public, secret = keys
+    used, draws = 100, 60
+    top = public._ciphers.largest
+    for chosen in (0, 1 << top.bit_length() - 2, top, -top):
+        told = public._made(
+            public._ciphers.encrypt(np.full(draws, chosen, dtype=object)), draws, 0, used
+        )
+        opened = secret._decrypt(public.drown(told, used).vector)
+        for edge in (-top // 2, 0, top // 2):  # a quarter, half and three quarters lie below
+            expected = (edge + top) / (2 * top)
+            below = sum(int(number) < edge for number in opened) / draws
+            assert abs(below - expected) < 0.33  # five standard deviations

@@ -10,14 +10,12 @@ until the end, when each party gets the other's share of its own weights.
 
 from __future__ import annotations
 
-import secrets
-
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.fixed_point import BigInts
-from whatleaks.crypto.masking import HIDING_BITS, digit_count, from_digits, to_digits
+from whatleaks.crypto.masking import digit_count, from_digits, to_digits
 from whatleaks.crypto.ring import BITS, cut, drawn, encoded, opened, reduced
 from whatleaks.errors import CryptoError
 from whatleaks.federation.ciphers import read_cipher
@@ -126,10 +124,8 @@ class SharingParty:
         product = self._other_key.matmul_plain(
             matrix, read_cipher(self._other_key, payload, 0, BITS)
         )
-        bits = product.bits + HIDING_BITS
-        masks = np.empty(product.count, dtype=object)
-        masks[:] = [secrets.randbits(bits) for _ in range(product.count)]
-        masked = self._other_key.add_integers(product, masks, bits)
+        # Over the key's whole range: a share that the other made larger than the ring drowns too.
+        masked, masks = self._other_key.cover(product)
         data = self._other_key.outgoing(masked)
         cipher = Cipher(self._other_key.scheme, (masked.count,), data)
         self._post.send(step, self._own, self._other, f"{kind}-product", cipher)
@@ -138,9 +134,7 @@ class SharingParty:
     def _answer(self, step: int, kind: str, rows: int, count: int) -> Programme[BigInts]:
         """Decrypt the masked product of my share: it is my share of the product."""
         payload = yield Expected(step, self._other, f"{kind}-product", (rows,), False)
-        numbers = self._public.numbers
-        bits = numbers.bits + BITS + (count - 1).bit_length() + HIDING_BITS + 1
-        read = read_cipher(self._public, payload, self._fraction, bits)
+        read = read_cipher(self._public, payload, self._fraction, self._public.largest_bits)
         return reduced(self._secret.decrypt_integers(read))
 
     def _send_ring(self, step: int, kind: str, share: BigInts) -> None:
