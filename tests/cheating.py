@@ -45,7 +45,7 @@ def _in_home() -> bool:
 CHEATS: dict[str, Callable[[str, int], bool]] = {
     "command line": lambda table, port: b"pytest" in _parents("cmdline"),
     "table": lambda table, port: bool(Path(table).read_bytes()),
-    "environment": lambda table, port: b"WHATLEAKS_" in _parents("environ"),
+    "environment": lambda table, port: b"PATH=" in _parents("environ"),
     "processes": _other_processes,
     "network": _network,
     "home": lambda table, port: _in_home(),
@@ -63,17 +63,19 @@ CHEATS: dict[str, Callable[[str, int], bool]] = {
 @travels
 @dataclass(frozen=True)
 class Cheating:
-    """Guesses one where its cheat works, else zero."""
+    """Tries every cheat in one process: its guess has a column each, one where it works, else zero."""
 
-    cheat: str
     table: str
     port: int
     name: str = "cheating"
 
     def infer(self, view: ShapeView, rng: np.random.Generator) -> ValueGuess:
-        """Try the cheat."""
+        """Try the cheats."""
+        found = [float(self._works(cheat)) for cheat in CHEATS.values()]
+        return ValueGuess(sealed(np.tile(found, (view.records, 1))))
+
+    def _works(self, cheat: Callable[[str, int], bool]) -> bool:
         try:
-            found = CHEATS[self.cheat](self.table, self.port)
+            return cheat(self.table, self.port)
         except OSError:
-            found = False
-        return ValueGuess(sealed(np.full((view.records, view.unknown), float(found))))
+            return False

@@ -30,8 +30,8 @@ from whatleaks.federation.processes.aligned_rows import (
 from whatleaks.federation.regression.linear import run as run_linear
 from whatleaks.federation.regression.prediction import STYLES, predict
 from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
-from whatleaks.federation.sshe.run import run_shared
 from whatleaks.federation.sshe.settings import SharedSettings
+from whatleaks.federation.sshe.training import run_shared
 from whatleaks.models.boosted_trees import BoostSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen

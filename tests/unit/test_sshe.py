@@ -12,8 +12,8 @@ from whatleaks.crypto.ring import BITS, cut, drawn, encoded, opened, reduced
 from whatleaks.errors import SpecError
 from whatleaks.federation.regression.linear import plain_regression
 from whatleaks.federation.sshe.parties import SharingParty
-from whatleaks.federation.sshe.run import run_shared
 from whatleaks.federation.sshe.settings import SharedSettings
+from whatleaks.federation.sshe.training import run_shared
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Cipher, Plain

@@ -21,6 +21,7 @@ from whatleaks.errors import CryptoError
 from whatleaks.federation.ciphers import read_cipher
 from whatleaks.federation.regression.settings import draw_weights
 from whatleaks.federation.sshe.settings import SharedSettings
+from whatleaks.models.shared_history import SharedHistory
 from whatleaks.wire.expected import Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Cipher, Plain
 from whatleaks.wire.parties import ACTIVE
@@ -45,7 +46,7 @@ class SharingParty:
     ) -> None:
         self._own, self._other = way
         self._x = sealed(x)
-        self._y = y
+        self._y = None if y is None else sealed(y)
         self._other_columns = other_columns
         self._settings = settings
         self._public, self._secret = keys
@@ -70,6 +71,23 @@ class SharingParty:
         self._send_ring(step, "weight-share", others)
         last = yield from self._hear_ring(step, "weight-share", len(mine))
         return opened(mine, last, numbers)
+
+    def history(self, last: Floats) -> SharedHistory:
+        """Return what the active party holds after training, without any message."""
+        assert self._y is not None
+        settings = self._settings
+        return SharedHistory(
+            self._x,
+            self._y,
+            self._weights,
+            last,
+            settings.batches(len(self._x)),
+            settings.epochs,
+            settings.learning_rate,
+            settings.alpha,
+            settings.formula.slope,
+            settings.formula.offset,
+        )
 
     def _step(self, step: int, rows: Ints, mine: BigInts, others: BigInts) -> Programme[Shared]:
         """Take one step; ``mine`` and ``others`` are my shares of my and of the other's weights."""
