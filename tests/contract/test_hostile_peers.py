@@ -38,6 +38,18 @@ def test_one_watch_per_peer(pair: Pair) -> None:  # noqa: F811
         active.wait(Expected(1, "passive", "output", (2,), True))
 
 
+def test_calls_beyond_what_a_plan_needs_do_not_pile_up(pair: Pair) -> None:  # noqa: F811
+    with joined(pair) as (active, passive):
+        message = encode(Message(1, "passive", "active", "output", Plain(np.ones(2))))
+        data = passive.enveloped("active", message)
+        deliver = passive._calls["active"]["Deliver"]
+        with active._news:  # nothing can be put into the mailbox: every call would wait
+            calls = [deliver.future(data, timeout=1.0) for _ in range(60)]
+            codes = [call.code() for call in calls]
+        refused = sum(code is grpc.StatusCode.RESOURCE_EXHAUSTED for code in codes)
+        assert refused > 40
+
+
 def test_a_message_of_an_earlier_run_is_refused_as_such(pair: Pair) -> None:  # noqa: F811
     kept = []
     for _ in range(2):
