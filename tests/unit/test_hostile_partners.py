@@ -23,7 +23,7 @@ from whatleaks.federation.regression.prediction import return_scores
 from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
 from whatleaks.models.boosted_trees import BoostSettings
 from whatleaks.wire.channel import Channel
-from whatleaks.wire.message import Cipher, Message, Payload
+from whatleaks.wire.message import Cipher, Message, Payload, Plain
 
 Keys = tuple[PublicKey, SecretKey]
 SMALL = SecureLinearSettings(epochs=1, key_bits=512, insecure_test_key=True)
@@ -86,6 +86,24 @@ def test_the_sender_does_not_choose_the_scale_of_what_comes_back(keys: Keys) -> 
         with pytest.raises(CryptoError, match="fraction"):
             served.send(Cipher(public.scheme, (count,), public.outgoing(told)))
         assert not heard.messages
+
+
+def test_what_the_arbiter_cannot_see_a_malicious_party_reads(keys: Keys) -> None:
+    """docs/security.md says that this protocol cannot stop it: here it is, so that it stays true."""
+    public, _ = keys
+    heard, z = Heard(), np.array([0.625, -1.5])
+    width = gradient_width(public, False)
+    served = Arbiter(*keys, SMALL, heard).serve(5, {"active": 2})
+    next(served)
+    theirs = public.incoming(  # [[z]] of two records, as the passive party sends it
+        public.outgoing_values(z), 2, public.numbers.fraction, public.numbers.bits
+    )
+    disguised = public.pack(public.matmul_plain(np.eye(2), theirs), width)
+    with pytest.raises(StopIteration):
+        served.send(Cipher(public.scheme, (disguised.count,), public.outgoing(disguised)))
+    (answer,) = heard.messages
+    assert isinstance(answer.payload, Plain)
+    np.testing.assert_allclose(answer.payload.values, z, atol=1e-12)
 
 
 def test_a_sum_at_another_scale_is_no_score(keys: Keys) -> None:

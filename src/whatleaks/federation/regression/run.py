@@ -154,6 +154,15 @@ class RegressionTrained(TrainedOnBatch):
         """Return the active party's own part in the training, step by step."""
         return (self.run.active,) if party == ACTIVE else ()
 
+    def notes(self) -> tuple[str, ...]:
+        """Tell what was trained, and what the protocol cannot stop."""
+        columns = self.holdings.columns[ACTIVE].shape[1] + self.settings.fake_columns
+        return (
+            *super().notes(),
+            "the partner is taken to follow the protocol: one that does not can have the arbiter "
+            f"decrypt {columns} numbers of its choice in every step, and nothing here stops it.",
+        )
+
 
 def records_that_train(
     holdings: Holdings, chosen: Rows, pool: Ints, settings: RegressionSettings, streams: Streams
