@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,21 @@ def _network(table: str, port: int) -> bool:
         return True
 
 
+def _signals() -> bool:
+    """Reach the process that started this one by its number."""
+    parent = os.getppid()
+    return parent > 0 and os.kill(parent, 0) is None
+
+
+def _left_open(table: str) -> bool:
+    """Reach the table from a folder that was left open from outside."""
+    for number in range(3, 20):
+        with suppress(OSError):
+            os.close(os.open(table.lstrip("/"), os.O_RDONLY, dir_fd=number))
+            return True
+    return False
+
+
 def _in_folder(folder: Path) -> bool:
     return any(folder.iterdir())
 
@@ -56,6 +72,9 @@ CHEATS: dict[str, Callable[[str, int], bool]] = {
     "writing": lambda table, port: bool(Path(np.__file__).with_name("x").write_text("x")),
     "parent's folder": lambda table, port: _in_folder(Path(f"/proc/{os.getppid()}/cwd/")),
     "root of the parent": lambda table, port: _in_folder(Path(f"/proc/{os.getppid()}/root/home")),
+    "signals": lambda table, port: _signals(),
+    "above the root": lambda table, port: bool(Path(f"/..{table}").read_bytes()),
+    "below the root": lambda table, port: _left_open(table),
     "mounts": lambda table, port: table.rpartition("/")[0] in Path("/proc/mounts").read_text(),
 }
 

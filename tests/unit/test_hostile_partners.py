@@ -117,6 +117,35 @@ def test_a_sum_at_another_scale_is_no_score(keys: Keys) -> None:
     assert not heard.messages
 
 
+def test_a_sum_larger_than_any_is_no_score(keys: Keys) -> None:
+    public, _ = keys
+    for chosen in (1 << public.largest_bits - 2, -(1 << public.numbers.bits + 20)):
+        heard = Heard()
+        served = return_scores(2, 0, "coordinator", keys, heard, LINEAR)
+        next(served)
+        large = public.encrypt_integers(np.array([chosen, 4], dtype=object), public.largest_bits)
+        told = public._made(large.vector, 2, public.numbers.fraction, public.numbers.bits)
+        with pytest.raises(CryptoError, match="larger than any"):
+            served.send(Cipher(public.scheme, (2,), public.outgoing(told)))
+        assert not heard.messages
+
+
+def test_a_masked_gradient_below_zero_is_not_returned(keys: Keys) -> None:
+    public, _ = keys
+    masked = SecureLinearSettings(
+        epochs=1, key_bits=512, insecure_test_key=True, mask_gradients=True
+    )
+    heard, width = Heard(), gradient_width(public, True)
+    served = Arbiter(*keys, masked, heard).serve(5, {"active": 2})
+    next(served)
+    chosen = public.encrypt_integers(np.array([-5, 7], dtype=object), 8)
+    told = public._made(chosen.vector, 2, 2 * public.numbers.fraction, 8)
+    packed = public.pack(told, width)
+    with pytest.raises(CryptoError, match="no mask can give"):
+        served.send(Cipher(public.scheme, (packed.count,), public.outgoing(packed)))
+    assert not heard.messages
+
+
 def test_data_parties_take_no_ciphertext_at_another_scale(keys: Keys) -> None:
     public, _ = keys
     x, rng = np.ones((3, 2)), np.random.default_rng(0)

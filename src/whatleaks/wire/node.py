@@ -430,7 +430,7 @@ class Node:
         lost: PeerLost | None = None
         try:
             word = next((decode(data, HEADER) for data in self._calls[name]["Watch"](b"")), None)
-            if not isinstance(word, Leaving):
+            if not isinstance(word, Leaving) or not isinstance(word.lost, str):
                 lost = self._lost(name, "closed its end without a word")
             elif word.reason:
                 if word.lost in self._peers and word.lost != name:
