@@ -20,9 +20,11 @@ from pathlib import Path
 import numpy as np
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-sys.path[:0] = [str(TESTS), str(TESTS / "contract")]
+sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(TESTS / "contract"))
 
 from test_processes import SMALL, Files, Processes
+
 from whatleaks.crypto.certificates import make_certificates
 
 

@@ -181,7 +181,7 @@ def test_advice_never_contradicts_the_table_beneath_it(seed: int) -> None:
 
 def check_advice(result: AuditResult) -> None:
     head, told = result.headline, " ".join(result.advice)
-    tried = [d for d in result.defenses if d.threat == head.threat]
+    tried = [d for d in result.defenses if head.threat in d.against]
     good = [d for d in tried if effective(d)]
     recommended = [d for d in tried if f"“{d.title}” brings" in told]
     if head.level in ("low", "unknown"):

@@ -37,6 +37,7 @@ from whatleaks.trial.trial import PerRecord
 
 ERROR_UNIT = "mean squared error"
 LEARNER = "learner"
+REGRESSORS = ("limit", "alone")  # roles of what the evaluator learns from other people's truth
 TITLES = {
     "limit": "The limit: the best of all that was tried",
     LEARNER: "A regressor that has learnt from other people's truth",
@@ -227,6 +228,49 @@ def _column(
     )
 
 
+def with_shared(entries: Sequence[Entry]) -> list[Entry]:
+    """Give every undefended trial the guesses of others that hold for it as well.
+
+    Threats that read the same messages of the same training show a regressor the same
+    numbers, so it is trained under one of them only; and an attack runs under the weakest
+    threat that shows what it needs.
+    """
+    tried = [entry for entry in entries if entry.plain and entry.guessed]
+    made = []
+    for entry in entries:
+        scored = entry.records.scored
+        mates = [other for other in tried if _same_evidence(entry, other)] if scored else []
+        for other in mates:
+            held = {one.name for one in scored}
+            covered = _covers(entry, other)
+            scored += tuple(
+                one
+                for one in other.records.scored
+                if one.name not in held and (covered or one.role in REGRESSORS)
+            )
+        made.append(replace(entry, records=replace(entry.records, scored=scored)))
+    return made
+
+
+def _same_evidence(one: Entry, other: Entry) -> bool:
+    """Say whether both attack the same people with the same messages about them."""
+    a, b = one.scenario, other.scenario
+    return (
+        one.plain
+        and one is not other
+        and (a.seed, a.branch) == (b.seed, b.branch)
+        and card("threat", a.threat).part.reads == card("threat", b.threat).part.reads
+        and (_covers(one, other) or _covers(other, one))
+        and np.array_equal(one.records.spread, other.records.spread)
+    )
+
+
+def _covers(one: Entry, other: Entry) -> bool:
+    names = (one.scenario.threat, other.scenario.threat)
+    mine, theirs = (card("threat", name).part for name in names)
+    return mine is not theirs and bool(mine.covers(theirs))
+
+
 def guesses_of(runs: Sequence[Entry]) -> dict[str, dict[int, tuple[Scored, Floats]]]:
     """Group the scores of all seeds by guess; of a seed with several hijacks each counts once."""
     groups: dict[str, dict[int, tuple[Scored, Floats]]] = {}
@@ -370,13 +414,7 @@ def stronger(one: ThreatFinding, other: ThreatFinding) -> bool:
     """Say whether an adversary holds all that another one holds, of the same federation."""
     if one.name == other.name or one.federation != other.federation:
         return False
-    a, b = card("threat", one.name).part, card("threat", other.name).part
-    return bool(
-        b.grants <= a.grants
-        and b.reads <= a.reads
-        and set(b.adversary) <= set(a.adversary)
-        and (a.malicious or not b.malicious)
-    )
+    return bool(card("threat", one.name).part.covers(card("threat", other.name).part))
 
 
 def with_limit(found: Sequence[GuessFinding]) -> tuple[GuessFinding, ...]:
