@@ -12,8 +12,8 @@ from typing import Any
 from whatleaks.crypto.keys import load_public
 from whatleaks.crypto.masking import digit_count
 from whatleaks.crypto.ring import BITS
-from whatleaks.federation.processes.party_base import PartyProcess
 from whatleaks.federation.processes.party_config import PartyConfig
+from whatleaks.federation.regression.process import WithFakesProcess
 from whatleaks.federation.regression.settings import LOGISTIC, check_labels, with_fakes
 from whatleaks.federation.sshe.parties import SharingParty
 from whatleaks.federation.sshe.settings import SharedSettings
@@ -21,7 +21,7 @@ from whatleaks.wire.node import Hello, Node
 from whatleaks.wire.parties import ACTIVE
 
 
-class SharedProcess(PartyProcess):
+class SharedProcess(WithFakesProcess):
     """The active or the passive party."""
 
     key_role = ACTIVE  # and the other one, below
@@ -33,12 +33,6 @@ class SharedProcess(PartyProcess):
         self.keys = self.keys or self.make_keys()
         if self._settings.formula is LOGISTIC and self.table.y is not None:
             check_labels(self.table.y)
-
-    @property
-    def columns(self) -> int:
-        """The own columns, and the active party's fake ones."""
-        fakes = self._settings.fake_columns if self.config.role == ACTIVE else 0
-        return super().columns + fakes
 
     def limit(self, records: int, columns: int) -> int:
         """A ciphertext for every record or column, or a share of every weight."""
@@ -65,5 +59,4 @@ class SharedProcess(PartyProcess):
             self.table.y if name == ACTIVE else None,
         )
         weights = node.run(party.train())
-        fakes = tuple(f"(fake {i + 1})" for i in range(self.columns - len(self.table.columns)))
-        self.write("weights.csv", "column,weight", (*self.table.columns, *fakes), weights)
+        self.write("weights.csv", "column,weight", self.names(), weights)
