@@ -21,7 +21,7 @@ from whatleaks.federation.regression.parties import (
 )
 from whatleaks.federation.regression.prediction import return_scores
 from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
-from whatleaks.models.boosted_trees import BoostSettings
+from whatleaks.models.boosted_trees import FRACTION, BoostSettings, derivatives
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Cipher, Message, Payload, Plain
 
@@ -207,6 +207,16 @@ def test_shuffles_never_repeat_although_the_seed_does(keys: Keys) -> None:
         party.send_sums(0, np.zeros(60))
         orders.add(tuple(party._order[0].tolist()))
     assert len(orders) == 2
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_derivatives_of_the_loss_keep_their_bound(outputs: int) -> None:
+    margins = np.array([[-1e3], [-1.0], [0.0], [0.7], [1e3]]) * np.linspace(1.0, -1.0, outputs)
+    for label in range(max(2, outputs)):
+        g, h = derivatives(margins, np.full(5, label))
+        assert np.abs(g).max() <= 1 << FRACTION
+        assert 0 < h.min() <= h.max() <= 1 << FRACTION
+    assert PairFormat.of(569, 3).width == 73  # what docs/security.md says
 
 
 def test_derivatives_announced_larger_than_the_loss_allows_are_refused(keys: Keys) -> None:
