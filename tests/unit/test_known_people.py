@@ -109,7 +109,9 @@ def test_digits_and_known_people_together_tell_more_than_either() -> None:
         targets=50,
     )
     exact = run_trial(scenario).outcome.measurements
-    assert exact["lattice-decoding-auxiliary"].value < 1e-24  # every digit: nothing is left to weigh
+    assert (
+        exact["lattice-decoding-auxiliary"].value < 1e-24
+    )  # every digit: nothing is left to weigh
     options = Settings({"cut": 3})
     cut = run_trial(replace(scenario, defense="rounding-3", attack_options=options)).outcome
     both = cut.measurements["lattice-decoding-auxiliary"].value
