@@ -90,6 +90,12 @@ def test_weights_that_are_not_the_true_ones_are_found_out_by_the_known_people() 
     fooled = _error(HalfStar().infer(lied, rng).values, truth)
     ours = _error(NullSpaceRegression().infer(lied, rng).values, truth)
     assert fooled > 0.1
+    assert ours == pytest.approx(
+        _error(NullSpaceRegression().infer(view, rng).values, truth), rel=1e-3
+    )
+    view, truth = _view(classes=4, hidden=8, known=6)  # too few to work the weights out
+    lied = replace(view, model=Additive(view.model.active, blurred))
+    ours = _error(NullSpaceRegression().infer(lied, rng).values, truth)
     assert ours < 2.0 * _error(AuxiliaryRegression().infer(view, rng).values, truth)
 
 

@@ -6,8 +6,10 @@ A and say nothing about the part in its null space. half* sets that part to the 
 and the part that was solved. This is not in the paper.
 
 The known people also tell whether the equations hold: where scores were rounded or the disclosed
-weights are not the true ones, the solved part misses their values. If it misses by more than
-learning does when each known record is left out, the solved part is learnt too.
+weights are not the true ones, the solved part misses their values. Then the weights are worked out
+anew, from the known people's values and scores, which takes more people than unknown columns: an
+adaptive adversary, who expects blurred weights. If even that misses by more than learning does,
+each known record left out, the solved part is learnt too.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.arrays import sealed
+from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.equations import equations
 from whatleaks.attacks.possible_values import snapped
 from whatleaks.catalog import attack
@@ -60,13 +62,13 @@ class NullSpaceRegression:
         known = view.auxiliary
         system = equations(view.own, log_ratios(view.scores), view.model)
         theirs = equations(known.own, log_ratios(known.released), view.model)
-        pieces = parts(system.matrix)
+        matrix, missed = _trusted(theirs.matrix, known.passive, theirs.right)
+        pieces = parts(matrix)
         solved = system.right @ pieces.inverse.T @ pieces.rows.T
         solved_known = theirs.right @ pieces.inverse.T @ pieces.rows.T
         inputs = np.concatenate([known.own, solved_known], axis=1)
         asked = np.concatenate([view.own, solved], axis=1)
         true_rows = known.passive @ pieces.rows.T
-        missed = float(((solved_known - true_rows) ** 2).sum(axis=1).mean())
         learnt_rows = learnt_together(inputs, true_rows, asked)
         exact = missed <= learnt_rows.error
         values = (solved if exact else learnt_rows.values) @ pieces.rows
@@ -74,6 +76,27 @@ class NullSpaceRegression:
             rest = learnt_together(inputs, known.passive @ pieces.null, asked)
             values = values + rest.values @ pieces.null.T
         if exact:  # the nearest point of the box that satisfies the equations too
-            values = nearest(system.matrix, system.right, values)
+            values = nearest(matrix, system.right, values)
         values = np.clip(values, 0.0, 1.0)
         return ValueGuess(sealed(snapped(values, view) if self.snap else values))
+
+
+def _trusted(disclosed: Floats, passive: Floats, right: Floats) -> tuple[Floats, float]:
+    """Return the weights that explain the known people's scores better, and by how much they miss.
+
+    The miss is that of the solved part, as a mean squared distance; weights that were fitted are
+    judged on records that were left out of the fit.
+    """
+
+    def missed(matrix: Floats, residue: Floats) -> float:
+        return float(((residue @ parts(matrix).inverse.T) ** 2).sum(axis=1).mean())
+
+    found = [(disclosed, missed(disclosed, right - passive @ disclosed.T))]
+    n, unknown = passive.shape
+    axes, sizes, _ = np.linalg.svd(passive, full_matrices=False)
+    if n > unknown and sizes[-1] > 1e-9 * sizes[0]:
+        fitted: Floats = np.asarray(np.linalg.lstsq(passive, right, rcond=None)[0].T, np.float64)
+        free = np.maximum(1.0 - (axes**2).sum(axis=1), 1e-9)
+        left_out = (right - passive @ fitted.T) / free[:, None]
+        found.append((fitted, missed(fitted, left_out)))
+    return min(found, key=lambda one: one[1])

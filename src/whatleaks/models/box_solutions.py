@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, Ints
 
 Estimator = Callable[[Floats, Floats], Floats]
 STEPS = 200  # of Newton's method at most; a few are used
@@ -164,6 +164,7 @@ def _centre(basis: Floats, q: Floats, start: Floats, steps: int) -> Floats:
     """Follow the barrier's path; a record whose multipliers run away keeps ``start``."""
     d, free = basis.shape
     diagonal = np.arange(d)
+    squares = (basis[:, :, None] * basis[:, None, :]).reshape(d, -1)
     a = np.full(q.shape, 2.0)
     weight = np.ones(len(q))
     values = start.copy()
@@ -172,7 +173,7 @@ def _centre(basis: Floats, q: Floats, start: Floats, steps: int) -> Floats:
         if not len(left):
             break
         near, at = a[left], q[left]
-        m = np.einsum("nd,di,dj->nij", near, basis, basis)
+        m = (near @ squares).reshape(-1, free, free)
         through = basis @ np.linalg.inv(m)
         x = at - np.einsum("ndi,ni->nd", through, (near * (at - 0.5)) @ basis)
         wall = basis @ np.linalg.inv(m - np.eye(free)) @ basis.T
@@ -183,7 +184,7 @@ def _centre(basis: Floats, q: Floats, start: Floats, steps: int) -> Floats:
         curve[:, diagonal, diagonal] += 1.0 / near**2
         move = -np.linalg.solve(curve, slope[..., None])[..., 0]
         fall = -(move * slope).sum(axis=1)
-        length = _length(basis, at, near, move, fall, push)
+        length = _length(basis, squares, at, near, move, fall, push)
         a[left] = near + length[:, None] * move
         done = fall < 0.1
         values[left[done]] = x[done]
@@ -194,29 +195,34 @@ def _centre(basis: Floats, q: Floats, start: Floats, steps: int) -> Floats:
 
 
 def _length(
-    basis: Floats, q: Floats, a: Floats, move: Floats, fall: Floats, push: Floats
+    basis: Floats, squares: Floats, q: Floats, a: Floats, move: Floats, fall: Floats, push: Floats
 ) -> Floats:
     """Halve every record's step until it stays inside and the barrier's function falls enough."""
+    free = basis.shape[1]
 
-    def height(point: Floats) -> Floats:
-        m = np.einsum("nd,di,dj->nij", point, basis, basis)
-        sizes = np.linalg.eigvalsh(m)[:, 0]
-        good = (point.min(axis=1) > 0.0) & (sizes > 1.0)
-        safe = np.where(good[:, None, None], m, 2.0 * np.eye(basis.shape[1]))
-        g = (point * (q - 0.5)) @ basis
-        quadratic = (g * np.linalg.solve(safe, g[..., None])[..., 0]).sum(axis=1)
-        value = push * (quadratic + (point * q * (1.0 - q)).sum(axis=1))
-        value -= np.linalg.slogdet(safe - np.eye(basis.shape[1]))[1]
+    def height(point: Floats, rows: Ints) -> Floats:
+        m = (point @ squares).reshape(-1, free, free)
+        sizes, axes = np.linalg.eigh(m)
+        good = (point.min(axis=1) > 0.0) & (sizes[:, 0] > 1.0)
+        sizes = np.where(good[:, None], sizes, 2.0)
+        g = ((point * (q[rows] - 0.5)) @ basis)[:, None, :] @ axes
+        quadratic = (g[:, 0] ** 2 / sizes).sum(axis=1)
+        value = push[rows] * (quadratic + (point * q[rows] * (1.0 - q[rows])).sum(axis=1))
+        value -= np.log(sizes - 1.0).sum(axis=1)
         value -= np.log(np.where(good[:, None], point, 1.0)).sum(axis=1)
         return np.where(good, value, np.inf)
 
-    now, length = height(a), np.ones(len(a))
+    rows = np.arange(len(a))
+    now, length = height(a, rows), np.ones(len(a))
+    enough = 1e-9 * np.abs(now)
     for _ in range(40):
-        rises = height(a + length[:, None] * move) > now - 0.1 * length * fall + 1e-9 * np.abs(now)
-        if not rises.any():
+        there = height(a[rows] + length[rows, None] * move[rows], rows)
+        rows = rows[there > now[rows] - 0.1 * length[rows] * fall[rows] + enough[rows]]
+        if not len(rows):
             return length
-        length = np.where(rises, 0.5 * length, length)
-    return np.where(rises, 0.0, length)
+        length[rows] *= 0.5
+    length[rows] = 0.0
+    return length
 
 
 def clamp(values: Floats) -> Floats:

@@ -224,6 +224,8 @@ def defense_fits(defense: Any, federation: Federation, settings: Any) -> bool:
         return federation.gated
     if socket == "training":
         return defense.adapt(settings) is not None
+    if socket == "parameters":
+        return any(defense.fits(kind) for kind in federation.offers(settings))
     return True
 
 
