@@ -83,10 +83,10 @@ class Stage:
     def _offer(self) -> tuple[Grant, ...]:
         """Return what could be granted; disclosed parameters go through their defense here."""
         public = Schema(self.holdings.joined_grids(self.victims))
-        return (*self._disclosed, public, *self._known)
+        return (*self.disclosed, public, *self._known)
 
     @cached_property
-    def _disclosed(self) -> tuple[Grant, ...]:
+    def disclosed(self) -> tuple[Grant, ...]:
         """What the federation offers, blurred once by its defense if there is one."""
         offer = self.trained.offer(self.coalition)
         if self.parameters is None:
