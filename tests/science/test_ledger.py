@@ -15,6 +15,7 @@ from whatleaks.papers.claim import Verdict, claims
 from whatleaks.papers.grouping import scenario_of, value
 from whatleaks.papers.ledger import Entry, behind, judge, other_sources, read, stale, write
 from whatleaks.papers.luo_setup import FOREST_GRN, GRN
+from whatleaks.papers.varasteh_setup import COLUMNS, study_of
 from whatleaks.report.claims_page import write_pages
 from whatleaks.report.terminal import verdict_lines, verdicts
 from whatleaks.runs.provenance import Sources
@@ -140,10 +141,42 @@ def flagged_wrongly(record: Record) -> Numbers:
     return {GRN: lower, "equality-solving": 1.0 if solvable else 0.0}
 
 
+def leaks_with_gain(record: Record) -> Numbers:
+    """Accuracy falls with own columns, and sets that gain more from joining leak more."""
+    place = list(COLUMNS).index(study_of(record).dataset)
+    size = study_of(record).size
+    return {
+        "accuracy": 1.0 + place,
+        "accuracy alone": 0.001 * size,
+        "half": 1.0,
+        "agnostic": 1.0 - 0.1 * place,
+    }
+
+
+def delivers_others(record: Record) -> Numbers:
+    return {"accuracy": 0.5 if scenario_of(record).defense else 0.6}
+
+
 # Numbers that contradict each claim; they take the place of those that were measured.
 AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
+    "A01": {"records": 1},
     "A02": {"half-star": 9.0},
     "A03": {"agnostic": 9.0},
+    "A04": {"refined-100": 9.0},
+    "A05": {"agnostic": 0.1, "refined-50": 0.2, "refined-100": 0.3},
+    "A06": {"labels-100": 9.0},
+    "A07": {"agnostic": 0.0, "refined-100": 9.0},
+    "A08": {"agnostic": 0.0},
+    "A09": leaks_with_gain,
+    "A10": {"closed form off": 1.0},
+    "A11": {"example 1 off": 1.0},
+    "A12": {"closed form off": 1.0, "rewritten off": 1.0},
+    "A13": {"case ii off": 1.0},
+    "A14": {"remark 11 off": 1.0},
+    "A15": {"error at 1": 0.0, "error at 5": 0.0, "error at 20": 0.001},
+    "A16": {"error at 1": 0.0},
+    "A17": {"error at 1": 0.0},
+    "A18": delivers_others,
     "J02": {"equality-solving": 1.0},
     "J05": {"gradient-inversion-mse": 0.0, "gradient-inversion-kl": 9.0},
     "L01": {"intermediate-recovery": 1.0},
