@@ -113,6 +113,16 @@ def test_remark_11_two_weights_move_apart_by_the_root_of_epsilon() -> None:
     assert (found.weights - weights)[0, 0] * (found.weights - weights)[0, 1] < 0
 
 
+def test_one_column_is_read_off_the_range_of_the_right_sides() -> None:
+    """Remark 14: whatever weight is disclosed, w x over many records spans 0 to w."""
+    rng = np.random.default_rng(0)
+    x = rng.random((300, 1))
+    x = (x - x.min()) / (x.max() - x.min())
+    right = -1.7 * x
+    ends = right[np.abs(right).argmax()]
+    assert np.abs(right / ends - x).max() < 1e-12
+
+
 def test_scores_stay_and_half_star_is_misled_but_people_undo_it() -> None:
     base = Scenario(
         "wine", share=0.4, threat="white-box-known", targets=40, known=30,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from whatleaks.papers.check import checks
 from whatleaks.papers.varasteh_setup import COLUMNS, SEEDS
 from whatleaks.papers.varasteh_study import VarastehStudy
+from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
 from whatleaks.runs.record import Record
 from whatleaks.runs.work import work_from_dict, work_to_dict
 from whatleaks.trial.outcome import Outcome
@@ -138,3 +140,16 @@ def test_a_study_reads_back_and_judged_seeds_are_fresh() -> None:
     one = VarastehStudy("adult", "schemes", 3, 2, 100, 11)
     assert work_from_dict(work_to_dict(one)) == one
     assert min(SEEDS["standard"]) >= 10
+
+
+def test_the_document_says_what_the_committed_results_say() -> None:
+    root = Path(__file__).resolve().parents[2]
+    path = root / "docs" / "papers" / "varasteh.md"
+    entries = own_entries("A", root / "results")
+    text = path.read_text("utf-8")
+    assert rewritten(text, results_part(entries, "varasteh")) == text
+    for entry in entries:
+        if figure_of(entry):
+            figure = path.parent / "varasteh" / f"{entry.claim.id}.svg"
+            assert figure.read_text("utf-8") == figure_of(entry)
+            assert figure.stat().st_size < 100_000

@@ -229,7 +229,7 @@ def a17(records: Sequence[Record]) -> Judgement:
         if size > 1
     }
     others = max((rise for size, rise in rises.items() if size != 2), default=0.0)
-    slow = 0.0 < others and rises.get(2, others) < 0.1 * others
+    slow = others > 0.0 and rises.get(2, others) < 0.1 * others
     told = ", ".join(f"{size} columns {rise:.4f}" for size, rise in rises.items())
     return Judgement(
         verdict(above + slow, 2),
