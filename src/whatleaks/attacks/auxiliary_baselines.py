@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.arrays import sealed
+from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import baseline
 from whatleaks.codec import travels
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.split import AuxiliaryView
+from whatleaks.threat.views.split import AuxiliaryView, QueryView
 
 
 @baseline(
@@ -48,10 +48,38 @@ class AuxiliaryRegression:
     name: str = "auxiliary-regression"
 
     def infer(self, view: AuxiliaryView, rng: np.random.Generator) -> ValueGuess:
-        """Solve (X'X + ridge I) B = X'Y on centred auxiliary records and predict."""
+        """Predict from the own columns alone."""
         del rng
-        own, passive = view.auxiliary.own, view.auxiliary.passive
-        centre, mean = own.mean(axis=0), passive.mean(axis=0)
-        left = (own - centre).T @ (own - centre) + self.ridge * np.eye(own.shape[1])
-        slopes = np.linalg.solve(left, (own - centre).T @ (passive - mean))
-        return ValueGuess(sealed((view.own - centre) @ slopes + mean))
+        records = view.auxiliary
+        return ValueGuess(ridge_regression(records.own, records.passive, view.own, self.ridge))
+
+
+@baseline(
+    "embedding-regression",
+    title="A regression on the auxiliary records and the passive party's answers to them",
+    needs="auxiliary records and the passive party's answers to them, embeddings",
+)
+@travels
+@dataclass(frozen=True)
+class EmbeddingRegression:
+    """The same from own columns and embeddings side by side."""
+
+    ridge: float = 1.0
+    name: str = "embedding-regression"
+
+    def infer(self, view: QueryView, rng: np.random.Generator) -> ValueGuess:
+        """Have the auxiliary records answered, regress, predict from what was received."""
+        del rng
+        records = view.auxiliary
+        answers = view.model(self.name).answers(records.passive)
+        known = np.concatenate([records.own, answers], axis=1)
+        seen = np.concatenate([view.own, view.embeddings], axis=1)
+        return ValueGuess(ridge_regression(known, records.passive, seen, self.ridge))
+
+
+def ridge_regression(known: Floats, wanted: Floats, asked: Floats, ridge: float) -> Floats:
+    """Solve (X'X + ridge I) B = X'Y on centred records and predict for others."""
+    centre, mean = known.mean(axis=0), wanted.mean(axis=0)
+    left = (known - centre).T @ (known - centre) + ridge * np.eye(known.shape[1])
+    slopes = np.linalg.solve(left, (known - centre).T @ (wanted - mean))
+    return sealed((asked - centre) @ slopes + mean)

@@ -202,11 +202,15 @@ def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -
     mates = [e for e in entries if e.scenario.threat == head.threat]
     if not any(head.attack in e.scenario.attacks for e in mates if e.plain):
         return []
-    return [
-        once_more(spec, e.scenario, head.attack)
-        for e in mates
-        if e.scenario.defense and e.guessed and head.attack not in e.scenario.attacks
-    ]
+    done = {
+        (e.scenario.defense, e.scenario.seed) for e in mates if head.attack in e.scenario.attacks
+    }
+    wanted: dict[tuple[str, int], Scenario] = {}
+    for entry in mates:
+        place = (entry.scenario.defense, entry.scenario.seed)
+        if entry.scenario.defense and entry.guessed and place not in done:
+            wanted.setdefault(place, once_more(spec, entry.scenario, head.attack))
+    return list(wanted.values())
 
 
 def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
@@ -216,7 +220,7 @@ def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
     for entry in entries:
         scenario = entry.scenario
         other = again.get((scenario.threat, scenario.defense, scenario.seed))
-        if other is not None and not scenario.detector:
+        if other is not None and entry.guessed and not scenario.detector:
             held = {scored.name for scored in entry.records.scored}
             new = tuple(s for s in other.records.scored if s.name not in held)
             records = replace(entry.records, scored=(*entry.records.scored, *new))

@@ -163,6 +163,48 @@ def _digits(done: Done) -> tuple[Found, list[str]]:
     return named_by_digits(done.view, done.evaluator, done.streams)
 
 
+def _standardised(done: Done) -> tuple[Found, list[str]]:
+    """Return every guess's error where each column has variance 1 (as after StandardScaler).
+
+    Variances are those of the training records. Columns that do not vary there are left out.
+    """
+    stage = done.stage
+    variance = stage.holdings.joined(stage.victims, stage.rows.training).var(axis=0)
+    vary = variance > 0.0
+    if not vary.any():
+        return {}, ["standardised: no column of the training records varies"]
+    found: Found = {}
+    for scored in done.scored:
+        if isinstance(scored, Scored):
+            errors = (scored.squared[:, vary] / variance[vary]).mean(axis=1)
+            name = f"{scored.name} standardised"
+            rng = done.streams.rng(f"interval/{name}")
+            found[name] = mean_over_records(errors, "mse, variance 1", rng)
+    return found, []
+
+
+def _imitation(done: Done) -> tuple[Found, list[str]]:
+    """Return how far the victim's embeddings are from those that a hijacker's encoders give.
+
+    Mean squared distance and mean cosine distance, record by record (Yao et al. VI-A).
+    """
+    reading = done.stage.trained.reading
+    if not getattr(reading, "encoders", ()):
+        return {}, ["imitation: there is no encoder that the victim was to become"]
+    wanted, got = reading.imitated(done.stage.truth), done.view.embeddings
+    lengths = np.linalg.norm(wanted, axis=1) * np.linalg.norm(got, axis=1)
+    cosine = 1.0 - (wanted * got).sum(axis=1) / np.maximum(lengths, 1e-300)
+    name = reading.name
+    return {
+        f"{name} embedding mse": mean_over_records(
+            ((wanted - got) ** 2).mean(axis=1), "mse", done.streams.rng(f"interval/{name} mse")
+        ),
+        f"{name} embedding cosine": mean_over_records(
+            cosine, "cosine distance", done.streams.rng(f"interval/{name} cosine")
+        ),
+    }, []
+
+
 MEASURES: dict[str, Callable[[Done], tuple[Found, list[str]]]] = {
     "by-column": _by_column,
     "correlations": _correlations,
@@ -171,6 +213,8 @@ MEASURES: dict[str, Callable[[Done], tuple[Found, list[str]]]] = {
     "advantage": _advantage,
     "relative": _relative,
     "digits": _digits,
+    "standardised": _standardised,
+    "imitation": _imitation,
 }
 BELOW = "below-"  # below-0.05: the share of records whose error is under 0.05
 KEPT = "kept-"  # kept-correlation-max-0.7: the error on the columns that this defense would keep
