@@ -228,7 +228,7 @@ class HonestActive:
         own = self._own[torch.tensor(batch.rows)]
         self._model.follow(self._model.loss(own, received, wanted))
         assert received.grad is not None
-        return received.grad.numpy()
+        return sealed(received.grad.numpy())
 
     def take_scores(self, own: Floats, step: int) -> Programme[Floats]:
         """Take the embeddings of target records and return their class probabilities."""
