@@ -236,7 +236,8 @@ def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
         free = _with_hijack(base, spec, hijack)
         found.append(free)
         again = replace(free, references=AGAIN)
-        if not hijack.obeys:  # who answers honestly gives a detector nothing to see
+        # Who answers honestly gives a detector nothing to see.
+        if not hijack.obeys and (hijack.again or not spec.quick):
             found += [_watched_by(again, entry) for entry in detectors]
         if hijack.again:
             found += [_defended_by(again, entry) for entry in defenses]

@@ -18,6 +18,7 @@ from whatleaks.codec import travels
     title="Hijacking by a discriminator that knows the labels, networks trained along",
     paper=f"{PAPER}, algorithm 3",
     needs=NEEDS,
+    again=False,
 )
 @travels
 @dataclass(frozen=True)
