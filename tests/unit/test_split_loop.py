@@ -371,9 +371,7 @@ def test_auxiliary_baselines() -> None:
     exact = own @ rng.normal(size=(3, 4)) + 1.5
     records = Auxiliary(sealed(own[:30]), sealed(exact[:30]), sealed_ints(np.zeros(30)))
     view = SplitView(sealed(own[30:]), 4, records, sealed(np.zeros((10, 2))))
-    regression = AuxiliaryRegression(ridge=0.0).infer(view, rng).values
-    assert abs(regression - exact[30:]).max() < 1e-12
+    regression = AuxiliaryRegression().infer(view, rng).values
+    assert abs(regression - exact[30:]).max() < 1e-3  # the weakest ridge that is tried is not 0
     mean = AuxiliaryMean().infer(view, rng).values
     assert abs(mean - exact[:30].mean(axis=0)).max() < 1e-12
-    flat = AuxiliaryRegression(ridge=1e15).infer(view, rng).values
-    assert abs(flat - mean).max() < 1e-9

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.arrays import Floats, sealed
+from whatleaks.arrays import sealed
 from whatleaks.catalog import baseline
 from whatleaks.codec import travels
+from whatleaks.models.ridge import learnt
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.split import AuxiliaryView, QueryView
 
@@ -42,16 +43,18 @@ class AuxiliaryMean:
 @travels
 @dataclass(frozen=True)
 class AuxiliaryRegression:
-    """Ridge regression from own to passive columns on the auxiliary records; no embedding."""
+    """Ridge regression from own to passive columns on the auxiliary records; no message.
 
-    ridge: float = 1.0
+    Its strength is chosen by leaving auxiliary records out, column by column.
+    """
+
     name: str = "auxiliary-regression"
 
     def infer(self, view: AuxiliaryView, rng: np.random.Generator) -> ValueGuess:
-        """Predict from the own columns alone."""
+        """Learn on the auxiliary records, answer for the targets."""
         del rng
-        records = view.auxiliary
-        return ValueGuess(ridge_regression(records.own, records.passive, view.own, self.ridge))
+        known = view.auxiliary
+        return ValueGuess(sealed(learnt(known.own, known.passive, view.own)))
 
 
 @baseline(
@@ -64,7 +67,6 @@ class AuxiliaryRegression:
 class EmbeddingRegression:
     """The same from own columns and embeddings side by side."""
 
-    ridge: float = 1.0
     name: str = "embedding-regression"
 
     def infer(self, view: QueryView, rng: np.random.Generator) -> ValueGuess:
@@ -74,12 +76,4 @@ class EmbeddingRegression:
         answers = view.model(self.name).answers(records.passive)
         known = np.concatenate([records.own, answers], axis=1)
         seen = np.concatenate([view.own, view.embeddings], axis=1)
-        return ValueGuess(ridge_regression(known, records.passive, seen, self.ridge))
-
-
-def ridge_regression(known: Floats, wanted: Floats, asked: Floats, ridge: float) -> Floats:
-    """Solve (X'X + ridge I) B = X'Y on centred records and predict for others."""
-    centre, mean = known.mean(axis=0), wanted.mean(axis=0)
-    left = (known - centre).T @ (known - centre) + ridge * np.eye(known.shape[1])
-    slopes = np.linalg.solve(left, (known - centre).T @ (wanted - mean))
-    return sealed((asked - centre) @ slopes + mean)
+        return ValueGuess(sealed(learnt(known, records.passive, seen)))

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.combine import Entry, combine_threats
+from whatleaks.auditor.combine import Entry, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
 from whatleaks.auditor.notes import value_notes
 from whatleaks.auditor.people import groups_of
-from whatleaks.auditor.plan import once_more, scenarios
+from whatleaks.auditor.plan import covers, once_more, scenarios
 from whatleaks.auditor.result import AuditResult, ColumnCard, Headline, SampleRow
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.worth import worth_of
@@ -89,7 +89,7 @@ def run_audit(
     def performed(works: Sequence[Scenario]) -> list[Entry]:
         return _trials(works, pack_table(frame, beside), executor, out, display)
 
-    entries = performed(planned)
+    entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
     with clock("sum up"):
         threats = combine_threats(entries, spec.model, streams)
@@ -199,27 +199,33 @@ def _stored(
 
 def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
     """Return defended trials of the headline's attack, where it was left out as too slow."""
-    mates = [e for e in entries if e.scenario.threat == head.threat]
-    if not any(head.attack in e.scenario.attacks for e in mates if e.plain):
-        return []
-    done = {
-        (e.scenario.defense, e.scenario.seed) for e in mates if head.attack in e.scenario.attacks
-    }
-    wanted: dict[tuple[str, int], Scenario] = {}
-    for entry in mates:
-        place = (entry.scenario.defense, entry.scenario.seed)
-        if entry.scenario.defense and entry.guessed and place not in done:
-            wanted.setdefault(place, once_more(spec, entry.scenario, head.attack))
+    ran = [e.scenario for e in entries if e.plain and head.attack in e.scenario.attacks]
+    done = {_place(e.scenario) for e in entries if head.attack in e.scenario.attacks}
+    wanted: dict[tuple[str, str, int], Scenario] = {}
+    for entry in entries:
+        scenario = entry.scenario
+        if (
+            scenario.defense
+            and entry.guessed
+            and _place(scenario) not in done
+            and any(covers(scenario, plain) for plain in ran)
+        ):
+            wanted.setdefault(_place(scenario), once_more(spec, scenario, head.attack))
     return list(wanted.values())
+
+
+def _place(scenario: Scenario) -> tuple[str, str, int]:
+    """Return where a defended trial stands: several hijacks may be tried with one defense."""
+    return scenario.threat, scenario.defense, scenario.seed
 
 
 def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
     """Put the guesses of a second trial of the same defense beside those of the first."""
-    again = {(e.scenario.threat, e.scenario.defense, e.scenario.seed): e for e in more}
+    again = {_place(e.scenario): e for e in more}
     made = []
     for entry in entries:
         scenario = entry.scenario
-        other = again.get((scenario.threat, scenario.defense, scenario.seed))
+        other = again.get(_place(scenario))
         if other is not None and entry.guessed and not scenario.detector:
             held = {scored.name for scored in entry.records.scored}
             new = tuple(s for s in other.records.scored if s.name not in held)

@@ -123,9 +123,19 @@ def combine_defenses(
                         ),
                     )
                 ),
+                against=tuple(
+                    other.name
+                    for other in threats
+                    if other.name == threat or _covered(threat, other.name)
+                ),
             )
         )
     return tuple(findings), tuple(notes)
+
+
+def _covered(one: str, other: str) -> bool:
+    """Say whether the adversary of one threat holds all that the other's holds."""
+    return bool(card("threat", one).part.covers(card("threat", other).part))
 
 
 def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
@@ -138,16 +148,13 @@ def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
             for e in entries
             if (e.scenario.seed, e.scenario.threat) == (scenario.seed, scenario.threat)
         ]
-        hijacked = entry.guessed and any(e.plain and not e.guessed for e in mates)
-        if scenario.detector and not entry.guessed:
-            continue  # honest training under watch stands beside the hijacks
-        if scenario.defense and not hijacked:
-            if (entry.guessed or len(entry.records.correct)) and not _honest(entry, mates):
-                plain = next(e for e in mates if e.plain and e.guessed)
-                run = Tried(plain, entry, entry, plain.records.correct)
-                found.setdefault(scenario.defense, []).append(run)
-        elif scenario.defense or scenario.detector:
-            # Once more with the strongest attack of all, or as it was planned.
+        # Where the training is hijacked an honest one, in which nobody guesses, stands beside.
+        beside = any(e.plain and not e.guessed for e in mates)
+        if scenario.defense and not beside and (entry.guessed or len(entry.records.correct)):
+            plain = next(e for e in mates if e.plain and e.guessed)
+            run = Tried(plain, entry, entry, plain.records.correct)
+            found.setdefault(scenario.defense, []).append(run)
+        elif beside and entry.guessed and not entry.plain:
             plain = next(e for e in mates if e.plain and e.scenario.attacks == scenario.attacks)
             honest = next(e for e in mates if e.plain and not e.guessed)
             fair = next(
@@ -169,11 +176,6 @@ def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
     return found
 
 
-def _honest(entry: Entry, mates: Sequence[Entry]) -> bool:
-    """Say whether this is the honest training beside hijacked ones: it is no trial of its own."""
-    return not entry.guessed and any(e.guessed and e.scenario.defense for e in mates)
-
-
 def _by_seed(runs: Runs) -> list[Tried]:
     """Return one run of every seed: several hijacks share its honest training."""
     return list({run.defended.scenario.seed: run for run in reversed(runs)}.values())[::-1]
@@ -192,7 +194,7 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
     """Return the attack that adds most in a column, and what it adds."""
     best = max(
         (guess for guess in found if guess.role == "attack"),
-        key=lambda guess: guess.columns[j].adds.value,
+        key=lambda guess: guess.columns[j].strength,
     )
     return best, best.columns[j].adds
 
@@ -353,7 +355,7 @@ def _withheld(runs: Runs, acts_on: str, seeds: int) -> str:
         if released == asked:
             return "It withheld no score: the simulated attack came that close to nobody's record."
         return (
-            f"It withheld the scores of {1 - released / asked:.0%} of the records, which count as not "
+            f"It withheld the scores of {100 * (1 - released / asked):.0f} % of the records, which count as not "
             "classed. The leakage is that of the others."
         )
     stay = runs[0].defended.records.columns

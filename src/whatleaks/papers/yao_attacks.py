@@ -67,12 +67,12 @@ BEST_RULE = (
 )
 TABLE_SIZES = {
     "fast": "breast cancer, 60 steps, 1 seed",
-    "standard": "6,000 rows, 1,500 steps at rate 1e-3, 500 targets, 3 seeds",
+    "standard": "6,000 rows, 1,000 steps at rate 1e-3, 400 targets, 3 seeds",
     "full": "all rows, 15,000 steps at rate 1e-3, all targets, 5 seeds",
 }
 PICTURE_SIZES = {
     "fast": "220 pictures, 20 steps, 1 seed",
-    "standard": "4,400 pictures, 400 steps at rate 1e-3, 500 targets, 3 seeds",
+    "standard": "3,300 pictures, 300 steps at rate 1e-3, 400 targets, 3 seeds",
     "full": "all pictures, 8,500 steps at rate 1e-3, all test pictures, 5 seeds",
 }
 

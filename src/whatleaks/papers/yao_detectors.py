@@ -30,7 +30,7 @@ from whatleaks.trial.settings import Settings
 
 HONEST = "honest"
 SPLITGUARD, SCRUTINIZER, NORMS = "splitguard", "gradient-scrutinizer", "norm-comparison"
-WATCHED_STEPS = {"fast": 200, "standard": 600, "full": 10000}
+WATCHED_STEPS = {"fast": 200, "standard": 400, "full": 10000}
 COUNTS = {"fast": 1, "standard": 4, "full": 10}
 MORE_COUNTS = {"fast": 1, "standard": 6, "full": 10}
 CAUGHT = ("agn", "fsha")
@@ -103,7 +103,7 @@ def _score_plot(records: Sequence[Record]) -> Plot | None:
 
 DETECTOR_SIZES = {
     "fast": "breast cancer, 200 steps, 1 seed",
-    "standard": "6,000 rows of Credit and of RT-IoT2022, 600 steps, 4 seeds each",
+    "standard": "6,000 rows of Credit and of RT-IoT2022, 400 steps, 4 seeds each",
     "full": "both sets whole, 10,000 steps, 10 seeds each",
 }
 
@@ -175,7 +175,7 @@ def _y07_runs(profile: str) -> list[Scenario]:
         "Gradient Scrutinizer on Credit. Its worth is the share of AGN's and FSHA's trainings that it halts less the "
         "share of honest ones. Holds if this is below one half, fails if not."
     ),
-    sizes={**DETECTOR_SIZES, "standard": "6,000 rows of Credit, 600 steps, 4 seeds"},
+    sizes={**DETECTOR_SIZES, "standard": "6,000 rows of Credit, 400 steps, 4 seeds"},
     runs=_y07_runs,
 )
 def y07(records: Sequence[Record]) -> Judgement:
@@ -215,7 +215,7 @@ def _y08_runs(profile: str) -> list[Scenario]:
     ),
     sizes={
         "fast": "220 pictures, 40 steps, 1 seed",
-        "standard": "4,400 pictures, 300 steps, 6 seeds",
+        "standard": "3,300 pictures, 300 steps, 6 seeds",
         "full": "all pictures, 8,500 steps, 10 seeds",
     },
     runs=_y08_runs,

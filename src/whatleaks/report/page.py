@@ -282,7 +282,7 @@ def _first(threat: ThreatFinding | None, role: str, name: str = "") -> GuessFind
 
 def _best_defense(result: AuditResult) -> DefenseFinding | None:
     """Return the defense under the headline's threat that leaves least in its worst column."""
-    tried = [d for d in result.defenses if d.threat == result.headline.threat and d.column]
+    tried = [d for d in result.defenses if result.headline.threat in d.against and d.column]
     return min(tried, key=lambda d: d.worst.after.value, default=None)
 
 
@@ -299,7 +299,7 @@ def _column_rows(
     for guess in threat.of("attack"):
         for found in guess.columns:
             held = strongest.get(found.column)
-            if held is None or found.adds.value > held[0].adds.value:
+            if held is None or found.strength > held[0].strength:
                 strongest[found.column] = (found, guess.title)
     rows = [
         ColumnRow(

@@ -107,6 +107,23 @@ class Auxiliary(Grant):
 
 @travels
 @dataclass(frozen=True)
+class KnownPeople(Auxiliary):
+    """Complete records of people whom both parties share, and what was released on them.
+
+    ``released`` holds a row for each of them: the numbers that the adversary is sent about any
+    record. It has no columns where nothing is sent about single records.
+    """
+
+    sentence: ClassVar[str] = (
+        "the passive columns of some people whom both parties share, beside what it is sent "
+        "about them"
+    )
+
+    released: Floats
+
+
+@travels
+@dataclass(frozen=True)
 class PassiveNetwork(Grant):
     """What a passive party's bottom model became, with the way it scales its columns."""
 

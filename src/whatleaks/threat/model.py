@@ -82,6 +82,15 @@ class ThreatModel(Generic[V]):
                 return view
         return None
 
+    def covers(self, other: ThreatModel[Any]) -> bool:
+        """Say whether this adversary holds all that another one holds, or more."""
+        return bool(
+            other.grants <= self.grants
+            and other.reads <= self.reads
+            and set(other.adversary) <= set(self.adversary)
+            and (self.malicious or not other.malicious)
+        )
+
     def sentence(self, coalition: Sequence[str] = ()) -> str:
         """Say in one sentence who attacks, how it behaves and what it knows."""
         ordered = sorted(self.grants, key=lambda kind: kind.__name__)
