@@ -46,7 +46,11 @@ TUTORIALS = {
     "adding-an-attack.md": ["own mean  0.", "one half  0.", "own-mean", "'shift': 0.1", "Report: "],
     "adding-a-defense.md": ["no defense ", "coarse-10 0.", "coarse-4", "Report: "],
     "adding-a-detector.md": ["honest -> ", "fsha -> ", "steady", "Report: "],
-    "models-from-outside.md": ["Joining lets your partner read", "was trained elsewhere", "Report: "],
+    "models-from-outside.md": [
+        "Joining lets your partner read",
+        "was trained elsewhere",
+        "Report: ",
+    ],
 }
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from sample_audit import finding, high_case, share
+
 from whatleaks.errors import StoreError
 from whatleaks.report.comparison import CHANGED, ONLY_B, WITHIN, compare, lines
 from whatleaks.report.signoff import render

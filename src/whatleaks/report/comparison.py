@@ -53,7 +53,10 @@ def lines(found: dict[str, Any]) -> list[str]:
     told.append(_line("joining adds", found["headline"]))
     if worst[0] != worst[1]:
         told.append(f"  worst column: {worst[0]!r} in A, {worst[1]!r} in B")
-    for title, key in (("Columns, worst attack", "columns"), ("Defenses, worst column", "defenses")):
+    for title, key in (
+        ("Columns, worst attack", "columns"),
+        ("Defenses, worst column", "defenses"),
+    ):
         if found[key]:
             told += ["", title, *(_line(name, pair) for name, pair in found[key].items())]
     told += ["", "Accuracy", *(_line(name, pair) for name, pair in found["accuracy"].items())]

@@ -44,7 +44,9 @@ def render(audit: dict[str, Any]) -> str:
                     percent(d["accuracy_before"]["value"], 1),
                     percent(d["accuracy"]["value"], 1),
                 )
-                for d in sorted(audit["defenses"], key=lambda d: _beside(d)["after"]["value"])[:DEFENSES]
+                for d in sorted(audit["defenses"], key=lambda d: _beside(d)["after"]["value"])[
+                    :DEFENSES
+                ]
             ],
             more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
             advice=[_text(line, 260) for line in audit.get("advice", [])[:ADVICE]],
