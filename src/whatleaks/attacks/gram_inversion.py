@@ -74,7 +74,7 @@ class GramInversion:
         if len(view.batches) > 1:
             factor, final = self.chained(z, view)
         else:
-            d = z + view.own @ view.weights.T - view.labels[:, None]
+            d = view.residuals(z, view.batches[0], slice(None))
             factor = self.factor(z, d, view)
             final = self.final_output(factor, z, d, view)
         return self.choose(candidates(factor, final, view), view)
@@ -99,7 +99,7 @@ class GramInversion:
                     f"batch {place + 1}: train for more epochs or with another learning rate"
                 )
             steps = slice(place, epochs * count, count)
-            d = z[rows] + view.own[rows] @ view.weights[steps].T - view.labels[rows, None]
+            d = view.residuals(z[rows], rows, steps)
             bases.append(basis[:, :n])
             coordinates.append(basis[:, :n].T @ z[rows])
             pulls.append(eta * basis[:, :n].T @ d)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Bools, Floats
 
 
 def degrees_of_freedom(rows: int, columns: int, weights_known: bool = False) -> int:
@@ -31,10 +31,13 @@ def horizontal_freedom(records: int, columns: int) -> int:
     return degrees_of_freedom(columns, records)
 
 
-def jacobian_freedom(table: Floats, weights: Floats | None = None) -> int:
+def jacobian_freedom(
+    table: Floats, weights: Floats | None = None, known: Bools | None = None
+) -> int:
     """Compute the degrees of freedom at a table: unknowns less the rank of the equations there.
 
-    d(A A^T)_ij = dA_i . A_j + A_i . dA_j for i <= j; with weights also dA_i . W = 0.
+    d(A A^T)_ij = dA_i . A_j + A_i . dA_j for i <= j; with weights also dA_i . W = 0, and
+    dA_ij = 0 where an element is ``known``.
     """
     m, n = table.shape
     first, second = np.triu_indices(m)
@@ -45,7 +48,9 @@ def jacobian_freedom(table: Floats, weights: Floats | None = None) -> int:
     equations = jacobian.reshape(len(first), m * n)
     if weights is not None:
         equations = np.concatenate([equations, np.kron(np.eye(m), weights)])
-    return int(m * n - np.linalg.matrix_rank(equations))
+    if known is not None:
+        equations = equations[:, ~known.ravel()]
+    return int(equations.shape[1] - np.linalg.matrix_rank(equations))
 
 
 def known_data_ratio(freedom: int, rows: int, columns: int) -> float:

@@ -1,7 +1,8 @@
 """Linear algebra of a party's own gradients: which residuals they were made from.
 
 In a linear regression over two parties the gradient of B is
-``g = X_B^T d + alpha W_B`` with the residuals ``d = z_A + z_B - y`` (L Eq 1, section 4.1).
+``g = X_B^T d + alpha W_B`` with the residuals ``d = z_A + z_B - y`` (L Eq 1, section 4.1), or
+``d = slope (z_A + z_B) + offset - y`` where a sigmoid is taken to first order.
 """
 
 from __future__ import annotations
@@ -33,12 +34,17 @@ def partner_outputs(
     weights: Floats,
     batches: tuple[Ints, ...],
     alpha: float,
+    slope: float = 1.0,
+    offset: float = 0.0,
 ) -> Floats:
-    """Return the partner's ``z_A = d - z_B + y`` of every record (rows) in every epoch (columns)."""
+    """Return the partner's z_A of every record (rows) in every epoch (columns).
+
+    ``z_A = (d + y - offset) / slope - z_B``: with a polynomial sigmoid too (section 4.1).
+    """
     epochs = len(gradients) // len(batches)
     outputs = np.empty((len(own), epochs))
     for place, rows in enumerate(batches):
         steps = slice(place, epochs * len(batches), len(batches))
         d = residuals(own[rows], gradients[steps], weights[steps], alpha)
-        outputs[rows] = d - own[rows] @ weights[steps].T + targets[rows, None]
+        outputs[rows] = (d + targets[rows, None] - offset) / slope - own[rows] @ weights[steps].T
     return outputs

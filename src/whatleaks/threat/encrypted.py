@@ -54,6 +54,8 @@ def _encrypted(
         queries=_queries(received, granted),
         ranges=granted.get(Ranges),
         unknown=memory.unknown,
+        slope=history.slope,
+        offset=history.offset,
     )
 
 

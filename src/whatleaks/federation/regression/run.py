@@ -23,7 +23,13 @@ from whatleaks.defenses.protocol import Guard
 from whatleaks.detectors.protocol import Detector
 from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Fact, Federation, Progress
-from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
+from whatleaks.federation.regression.settings import (
+    LINKS,
+    LOGISTIC,
+    Link,
+    RegressionSettings,
+    SecureLinearSettings,
+)
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.trained import diagonal, public_ranges
 from whatleaks.seeds import Streams
@@ -48,12 +54,14 @@ class RegressionTrained:
         settings: SecureLinearSettings,
         streams: Streams,
         run: Run,
+        link: Link,
     ) -> None:
         self.holdings = holdings
         self.rows = rows
         self.settings = settings
         self.run = run
         self._streams = streams
+        self._link = link
 
     def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats | None:
         """Release nothing: what the active party is shown it was sent in training."""
@@ -81,7 +89,8 @@ class RegressionTrained:
         """Class records by the minimum of the loss on the batch.
 
         A dozen epochs leak the table but do not finish the training; the minimum is where
-        more epochs would lead, so it is the fair measure of what joining is worth.
+        more epochs would lead, so it is the fair measure of what joining is worth. The
+        logistic regression is one of y - 1/2 on z / 4, so the linear one's classes stand for it.
         """
         del guard
         together = self.holdings.joined(tuple(self.holdings.columns))
@@ -120,9 +129,10 @@ class RegressionTrained:
 
     def outputs(self) -> Floats | None:
         """Return the passive parties' summed z of every record (rows) in every epoch (columns)."""
-        from whatleaks.federation.regression.linear import plain_linear
+        from whatleaks.federation.regression.linear import plain_regression
 
-        plain = plain_linear(*tables_of(self.holdings, self.rows), self.settings, self._streams)
+        tables = tables_of(self.holdings, self.rows, self._link)
+        plain = plain_regression(self._link, *tables, self.settings, self._streams)
         records, epochs = len(self.rows.training), self.settings.epochs
         found = np.empty((records, epochs))
         steps = iter(plain.outputs)
@@ -132,12 +142,20 @@ class RegressionTrained:
         return sealed(found)
 
 
-def tables_of(holdings: Holdings, rows: Rows) -> tuple[Floats, list[Floats], Floats]:
-    """Return own columns, passive tables and targets of the records that train."""
+def tables_of(holdings: Holdings, rows: Rows, link: Link) -> tuple[Floats, list[Floats], Floats]:
+    """Return own columns, passive tables and targets of the records that train.
+
+    A logistic regression needs 0 and 1: a number is cut at its median, and of several classes
+    the upper half is 1.
+    """
     if holdings.target is not None:
         target = holdings.target[rows.training]
+        if link is LOGISTIC:
+            target = (target > np.median(target)).astype(np.float64)
     else:
         target = holdings.labels[rows.training] / (holdings.classes - 1)
+        if link is LOGISTIC:
+            target = (target >= 0.5).astype(np.float64)
     passives = [holdings.joined((name,), rows.training) for name in holdings.passives]
     return holdings.joined((ACTIVE,), rows.training), passives, sealed(target)
 
@@ -162,16 +180,19 @@ def ridge_classes(
 
 @catalog.federation(
     "regression",
-    title="Linear regression on ciphertexts; an arbiter decrypts gradients",
+    title="Linear or logistic regression on ciphertexts; an arbiter decrypts gradients",
     paper="Li, Bao, Xiang, Liu, Chen, Wang, Wang (secure FL), section 2.1",
 )
 class RegressionFederation(Federation):
-    """Encrypted linear regression with an arbiter."""
+    """Encrypted regression with an arbiter, with either link."""
 
     stream = "encrypted"
     recorded = True
     settings_type = RegressionSettings
-    models: ClassVar[Mapping[str, RegressionSettings]] = {"encrypted": RegressionSettings()}
+    models: ClassVar[Mapping[str, RegressionSettings]] = {
+        "encrypted": RegressionSettings(),
+        "encrypted-logistic": RegressionSettings(link=LOGISTIC.name),
+    }
     shows = frozenset({"gradient"})
 
     def offers(self, settings: RegressionSettings) -> frozenset[type[Grant]]:
@@ -206,15 +227,16 @@ class RegressionFederation(Federation):
         progress: Progress | None = None,
     ) -> RegressionTrained:
         """Train on real ciphertexts of ``rows.training`` over ``channel``."""
-        from whatleaks.federation.regression.linear import run
+        from whatleaks.federation.regression.linear import run_regression
 
         del progress
         self.refuse(hijacker, detector)
-        own, passives, target = tables_of(holdings, rows)
+        link = LINKS[settings.link]
+        own, passives, target = tables_of(holdings, rows, link)
         unknown = sum(table.shape[1] for table in passives)
         chosen = settings.for_batch(own, unknown)
-        done = run(own, passives, target, chosen, streams, channel)
-        return RegressionTrained(holdings, rows, chosen, streams, done)
+        done = run_regression(link, own, passives, target, chosen, streams, channel)
+        return RegressionTrained(holdings, rows, chosen, streams, done, link)
 
     def alone(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams

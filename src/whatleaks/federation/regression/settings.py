@@ -124,7 +124,8 @@ class RegressionSettings(SecureLinearSettings):
     (at most 400), in batches of that size that take turns, as a table is really trained on.
     ``fake_columns`` -1:
     as many as its equations lack. ``learning_rate`` 0: gradients are sums over the batch and
-    values lie in 0..1, so one over records times columns is always stable.
+    values lie in 0..1, so one over records times columns is always stable. ``link``: linear, or
+    logistic with the sigmoid taken to first order.
     """
 
     epochs: int = 12
@@ -132,9 +133,12 @@ class RegressionSettings(SecureLinearSettings):
     fake_columns: int = -1
     records: int = 0
     whole: bool = False
+    link: str = LINEAR.name
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
+        if self.link not in LINKS:
+            raise SpecError(f"link is {self.link!r}: use one of {', '.join(LINKS)}")
         if self.records < 0:
             raise SpecError(f"records is {self.records}: use 1 or more, or 0 for as many as fit")
         if self.whole and (self.records or self.batch_size or self.shuffle):
