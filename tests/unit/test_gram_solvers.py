@@ -18,7 +18,7 @@ def best(tables, truth) -> float:
 
 
 @given(st.integers(2, 8), st.integers(0, 8), st.booleans(), st.integers(0, 10_000))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80, deadline=None, derandomize=True)
 def test_corollary_1_elements_leave_finitely_many_tables_and_the_truth_is_one(
     n: int, more: int, weighted: bool, seed: int
 ) -> None:
