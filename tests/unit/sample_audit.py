@@ -243,6 +243,7 @@ def defense(
     return DefenseFinding(
         name, title, acts_on, "white-box", "Equality solving", pairs, worst, worst,
         before.adds, share(after), share(min(1.0, after + 0.1)), accuracy(0.965), accuracy(with_it),
+        against=("white-box",),
     )  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def test_a_defense_is_advised_only_against_the_threat_it_was_tried_on() -> None:
         accuracy, accuracy,
     )  # fmt: skip
     assert not any("Magic" in line for line in advice(head, result.threats, [magic]))
-    same = replace(magic, threat=head.threat)
+    same = replace(magic, against=(head.threat,))
     assert any("Magic" in line for line in advice(head, result.threats, [same]))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from whatleaks.arrays import sealed
 from whatleaks.catalog import baseline
 from whatleaks.codec import travels
+from whatleaks.models.ridge import learnt
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.split import AuxiliaryView
 
@@ -42,16 +43,15 @@ class AuxiliaryMean:
 @travels
 @dataclass(frozen=True)
 class AuxiliaryRegression:
-    """Ridge regression from own to passive columns on the auxiliary records; no embedding."""
+    """Ridge regression from own to passive columns on the auxiliary records; no message.
 
-    ridge: float = 1.0
+    Its strength is chosen by leaving auxiliary records out, column by column.
+    """
+
     name: str = "auxiliary-regression"
 
     def infer(self, view: AuxiliaryView, rng: np.random.Generator) -> ValueGuess:
-        """Solve (X'X + ridge I) B = X'Y on centred auxiliary records and predict."""
+        """Learn on the auxiliary records, answer for the targets."""
         del rng
-        own, passive = view.auxiliary.own, view.auxiliary.passive
-        centre, mean = own.mean(axis=0), passive.mean(axis=0)
-        left = (own - centre).T @ (own - centre) + self.ridge * np.eye(own.shape[1])
-        slopes = np.linalg.solve(left, (own - centre).T @ (passive - mean))
-        return ValueGuess(sealed((view.own - centre) @ slopes + mean))
+        known = view.auxiliary
+        return ValueGuess(sealed(learnt(known.own, known.passive, view.own)))

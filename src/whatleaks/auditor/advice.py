@@ -238,7 +238,7 @@ def _about_defenses(
     if head.level == "low":
         return ["No attack tried here calls for a defense. A stronger one may: see the limit."]
     # Only what was tried against the threat of the headline can help against it.
-    tried = [d for d in defenses if d.threat == head.threat]
+    tried = [d for d in defenses if head.threat in d.against]
     good = [d for d in tried if effective(d)]
     if good:
         cheap = [d for d in good if cost(d) <= COST]

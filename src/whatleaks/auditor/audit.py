@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.combine import Entry, combine_threats
+from whatleaks.auditor.combine import Entry, combine_threats, with_references
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
 from whatleaks.auditor.notes import value_notes
 from whatleaks.auditor.people import groups_of
-from whatleaks.auditor.plan import once_more, scenarios
+from whatleaks.auditor.plan import covers, once_more, scenarios
 from whatleaks.auditor.result import AuditResult, ColumnCard, Headline, SampleRow
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.worth import worth_of
@@ -89,7 +89,7 @@ def run_audit(
     def performed(works: Sequence[Scenario]) -> list[Entry]:
         return _trials(works, pack_table(frame, beside), executor, out, display)
 
-    entries = performed(planned)
+    entries = with_references(performed(planned))
     streams = Streams(spec.seed).under("summary")
     with clock("sum up"):
         threats = combine_threats(entries, spec.model, streams)
@@ -199,13 +199,14 @@ def _stored(
 
 def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
     """Return defended trials of the headline's attack, where it was left out as too slow."""
-    mates = [e for e in entries if e.scenario.threat == head.threat]
-    if not any(head.attack in e.scenario.attacks for e in mates if e.plain):
-        return []
+    ran = [e.scenario for e in entries if e.plain and head.attack in e.scenario.attacks]
     return [
         once_more(spec, e.scenario, head.attack)
-        for e in mates
-        if e.scenario.defense and e.guessed and head.attack not in e.scenario.attacks
+        for e in entries
+        if e.scenario.defense
+        and e.guessed
+        and head.attack not in e.scenario.attacks
+        and any(covers(e.scenario, plain) for plain in ran)
     ]
 
 

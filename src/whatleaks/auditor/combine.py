@@ -37,6 +37,7 @@ from whatleaks.trial.trial import PerRecord
 
 ERROR_UNIT = "mean squared error"
 LEARNER = "learner"
+REGRESSORS = ("limit", "alone")  # roles of what the evaluator learns from other people's truth
 TITLES = {
     "limit": "The limit: the best of all that was tried",
     LEARNER: "A regressor that has learnt from other people's truth",
@@ -227,6 +228,27 @@ def _column(
     )
 
 
+def with_references(entries: Sequence[Entry]) -> list[Entry]:
+    """Give every undefended trial the regressors that were trained on the same evidence.
+
+    Threats that read the same messages of the same training show a regressor the same
+    numbers, so it is trained under the first of them only.
+    """
+    learnt: dict[tuple[int, str, frozenset[str]], PerRecord] = {}
+    made = []
+    for entry in entries:
+        scenario, records = entry.scenario, entry.records
+        if entry.plain and entry.guessed:
+            reads = card("threat", scenario.threat).part.reads
+            first = learnt.setdefault((scenario.seed, scenario.branch, reads), records)
+            held = {scored.name for scored in records.scored}
+            if np.array_equal(first.spread, records.spread):
+                more = (s for s in first.scored if s.role in REGRESSORS and s.name not in held)
+                records = replace(records, scored=(*records.scored, *more))
+        made.append(replace(entry, records=records))
+    return made
+
+
 def guesses_of(runs: Sequence[Entry]) -> dict[str, dict[int, tuple[Scored, Floats]]]:
     """Group the scores of all seeds by guess; of a seed with several hijacks each counts once."""
     groups: dict[str, dict[int, tuple[Scored, Floats]]] = {}
@@ -370,13 +392,7 @@ def stronger(one: ThreatFinding, other: ThreatFinding) -> bool:
     """Say whether an adversary holds all that another one holds, of the same federation."""
     if one.name == other.name or one.federation != other.federation:
         return False
-    a, b = card("threat", one.name).part, card("threat", other.name).part
-    return bool(
-        b.grants <= a.grants
-        and b.reads <= a.reads
-        and set(b.adversary) <= set(a.adversary)
-        and (a.malicious or not b.malicious)
-    )
+    return bool(card("threat", one.name).part.covers(card("threat", other.name).part))
 
 
 def with_limit(found: Sequence[GuessFinding]) -> tuple[GuessFinding, ...]:

@@ -120,9 +120,19 @@ def combine_defenses(
                         ),
                     )
                 ),
+                against=tuple(
+                    other.name
+                    for other in threats
+                    if other.name == threat or _covered(threat, other.name)
+                ),
             )
         )
     return tuple(findings), tuple(notes)
+
+
+def _covered(one: str, other: str) -> bool:
+    """Say whether the adversary of one threat holds all that the other's holds."""
+    return bool(card("threat", one).part.covers(card("threat", other).part))
 
 
 def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:

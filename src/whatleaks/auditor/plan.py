@@ -26,6 +26,7 @@ from whatleaks.trial.settings import Settings
 TRAINING_FRACTION = 0.6
 SHOWN = 10  # records shown with their values, if the user asks for it
 ALL = ("baselines", "limit", "alone", "joining", "control")
+SAME = ("baselines", "control")  # beside one with the same evidence, whose limits serve both
 AGAIN = ("baselines", "limit", "control")  # beside the attacks that are tried under a defense
 HIJACK = ("baselines", "limit", "alone", "control")
 QUICK_LEARNING = {"epochs": 10, "least_steps": 150}  # of attacks that train a network
@@ -47,6 +48,19 @@ class Watched:
     def stream(self) -> str:
         """Where its random streams branch off."""
         return self.federation.stream or self.name
+
+    def covers(self, other: Watched) -> bool:
+        """Say whether this adversary sees all of the same training that another one sees."""
+        return self.model == other.model and self.threat.covers(other.threat)
+
+    def same_evidence(self, other: Watched) -> bool:
+        """Say whether both are sent the same about every record."""
+        return (
+            self.model == other.model
+            and self.threat.reads == other.threat.reads
+            and not self.threat.malicious
+            and (self.covers(other) or other.covers(self))
+        )
 
 
 def watched(model: str, threat: str) -> Watched | None:
@@ -99,20 +113,27 @@ def check_threats(model: str, threats: Sequence[str]) -> None:
 def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ()) -> list[Scenario]:
     """Return all trials of an audit, seed by seed; ``extra`` names attacks of the user's own."""
     found: list[Scenario] = []
+    looks = [looks_at(spec.model, threat) for threat in spec.threats]
     for seed in range(spec.seed, spec.seed + spec.seeds):
-        defended: set[str] = set()
-        for threat in spec.threats:
-            seen = looks_at(spec.model, threat)
+        for i, seen in enumerate(looks):
             base = _base(spec, name, table, seed, seen)
             if seen.threat.malicious:
                 found += _hijacked(spec, base, seen)
                 continue
-            attacks = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
+            # What runs under a weaker threat counts here too: it need not run again.
+            weaker = [one for one in looks if one is not seen and seen.covers(one)]
+            attacks = [
+                entry.name
+                for entry in cards("attack")
+                if fits(entry, seen.view) and not any(fits(entry, one.view) for one in weaker)
+            ]
             full = _with_attacks(base, spec, attacks)
-            found.append(replace(full, references=ALL, measures=_measures(seen)))
-            again = _again(seen, attacks, extra)
-            if spec.defenses and seen.threat.reads and again and seen.name not in defended:
-                defended.add(seen.name)
+            same = any(seen.same_evidence(one) for one in looks[:i])
+            measures = () if any(_measures(one) for one in weaker) else _measures(seen)
+            found.append(replace(full, references=SAME if same else ALL, measures=measures))
+            again = _again(seen, extra)
+            strongest = not any(one is not seen and one.covers(seen) for one in looks)
+            if spec.defenses and seen.threat.reads and again and strongest:
                 quick = replace(_with_attacks(base, spec, again), references=AGAIN)
                 found += [
                     replace(_knowing(quick, entry), label=f"{base.label}, {entry.name}")
@@ -163,6 +184,7 @@ def _base(spec: AuditSpec, name: str, table: str, seed: int, seen: Watched) -> S
         ),
         given=spec.given,
         threat=seen.threat.name,
+        known=spec.known,
         targets=spec.targets,
         seed=seed,
         branch=seen.stream,
@@ -196,11 +218,29 @@ def once_more(spec: AuditSpec, defended: Scenario, attack: str) -> Scenario:
     return replace(again, references=references, label=f"{defended.label}, {attack}")
 
 
-def _again(seen: Watched, attacks: Sequence[str], extra: Sequence[str]) -> list[str]:
-    """Return the attacks to try again under defenses: made for exactly this view, and quick."""
-    quick = [name for name in attacks if guesser(name).again]
-    exact = [name for name in quick if guesser(name).view is seen.view or name in extra]
-    return exact or quick
+def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
+    """Return the attacks to try again under defenses: quick ones, made for what is seen.
+
+    Made for it are those for exactly the view of this threat, or of one that it covers; where
+    there are none, all that fit.
+    """
+    chosen: list[str] = []
+    for entry in cards("threat"):
+        weaker = watched(seen.model, entry.name)
+        if weaker is None or not seen.covers(weaker):
+            continue
+        quick = [one for one in cards("attack") if one.again and fits(one, weaker.view)]
+        exact = [one for one in quick if one.view is weaker.view or one.name in extra]
+        chosen += [one.name for one in exact or quick if fits(one, seen.view)]
+    return list(dict.fromkeys(chosen))
+
+
+def covers(defended: Scenario, plain: Scenario) -> bool:
+    """Say whether a defended trial shows its adversary at least what an undefended one shows."""
+    one, other = (watched(s.model, s.threat) for s in (defended, plain))
+    if one is None or other is None:
+        return False
+    return one.covers(other)
 
 
 def _tried(entry: Card, seen: Watched) -> bool:

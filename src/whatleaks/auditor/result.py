@@ -139,6 +139,7 @@ class DefenseFinding:
     accuracy_before: Measurement
     accuracy: Measurement
     remark: str = ""
+    against: tuple[str, ...] = ()  # the threats whose adversaries hold no more than the one tried
 
 
 @dataclass(frozen=True)

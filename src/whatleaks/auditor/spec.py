@@ -27,6 +27,7 @@ class AuditSpec:
     seeds: int = 3
     seed: int = 0
     targets: int = 300
+    known: int = 25  # people whom a partner knows, under threats of one who knows some
     hidden: tuple[int, ...] = ()
     inversion_steps: int = 3000
     missing: str = "refuse"
@@ -66,7 +67,13 @@ class AuditSpec:
             raise UsageError(
                 f"{argument('trained_on')} belongs to a model that is given: others are trained here"
             )
-        for name, least in (("seed", 0), ("seeds", 1), ("targets", 10), ("inversion_steps", 1)):
+        for name, least in (
+            ("seed", 0),
+            ("seeds", 1),
+            ("targets", 10),
+            ("inversion_steps", 1),
+            ("known", 3),
+        ):
             if getattr(self, name) < least:
                 raise UsageError(
                     f"{argument(name)} must be at least {least}, got {getattr(self, name)}"

@@ -77,6 +77,10 @@ def audit(
     targets: Annotated[
         int, typer.Option(help="How many records to attack per seed, at most.")
     ] = 300,
+    known: Annotated[
+        int,
+        typer.Option(help="How many people a partner knows, where a threat says it knows some."),
+    ] = 25,
     out: Annotated[Path, typer.Option(help="Folder for report.html and audit.json.")] = Path(
         "audit-report"
     ),
@@ -157,6 +161,7 @@ def audit(
             seeds=seeds,
             seed=seed,
             targets=targets,
+            known=known,
             hidden=whole_numbers("hidden", hidden),
             inversion_steps=inversion_steps,
             missing=missing,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -78,8 +78,8 @@ class Holdings:
 class Rows:
     """Which records train, which are attacked, which only the evaluator learns the limit from.
 
-    ``auxiliary`` are granted to the adversary and do not train. On ``judged`` accuracy is
-    measured.
+    ``auxiliary`` are granted to the adversary and do not train. ``known`` are people whose
+    records the adversary has, and who are not attacked. On ``judged`` accuracy is measured.
     """
 
     training: Ints
@@ -87,6 +87,7 @@ class Rows:
     others: Ints
     auxiliary: Ints
     judged: Ints
+    known: Ints = field(default_factory=lambda: sealed_ints([]))
 
 
 def choose_rows(training: Ints, pool: Ints, most: int, rng: np.random.Generator) -> Rows:
@@ -96,3 +97,19 @@ def choose_rows(training: Ints, pool: Ints, most: int, rng: np.random.Generator)
     targets = sealed_ints(order[:count])
     others = sealed_ints(order[count:])
     return Rows(training, targets, others, sealed_ints([]), sealed_ints(order))
+
+
+def with_known(rows: Rows, count: int, rng: np.random.Generator) -> Rows:
+    """Let the adversary know up to ``count`` people: those whom nobody attacks come first.
+
+    Where too few are left, some targets are known instead of attacked, at most half of them.
+    """
+    idle = np.setdiff1d(rows.training, rows.targets)
+    asked = [part[rng.permutation(len(part))] for part in (rows.others, idle)]
+    free = np.concatenate(asked)[:count]
+    missing = min(count - len(free), len(rows.targets) // 2)
+    order = rows.targets[rng.permutation(len(rows.targets))]
+    known = sealed_ints(np.concatenate([free, order[:missing]]))
+    return replace(
+        rows, known=known, targets=sealed_ints(rows.targets[~np.isin(rows.targets, known)])
+    )

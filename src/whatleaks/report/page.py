@@ -282,7 +282,7 @@ def _first(threat: ThreatFinding | None, role: str, name: str = "") -> GuessFind
 
 def _best_defense(result: AuditResult) -> DefenseFinding | None:
     """Return the defense under the headline's threat that leaves least in its worst column."""
-    tried = [d for d in result.defenses if d.threat == result.headline.threat and d.column]
+    tried = [d for d in result.defenses if result.headline.threat in d.against and d.column]
     return min(tried, key=lambda d: d.worst.after.value, default=None)
 
 

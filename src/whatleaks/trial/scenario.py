@@ -65,6 +65,7 @@ class Scenario:
     threat: str = field(default="white-box", metadata=_IDENTITY)
     coalition: tuple[str, ...] = field(default=(), metadata=_IDENTITY)  # who joins the adversary
     auxiliary: float = field(default=0.1, metadata=_IDENTITY)  # records granted to one that trains
+    known: int = field(default=25, metadata=_IDENTITY)  # people whom one that knows some knows
     attacks: tuple[str, ...] = field(default=(), metadata=_IDENTITY)
     attack_options: Settings = field(default=Settings(), metadata=_IDENTITY)
     defense: str = field(default="", metadata=_IDENTITY)
@@ -102,7 +103,13 @@ class Scenario:
                 "give one of passive, share or unknown: each names the passive party's part"
                 + (f"; got {' and '.join(given)}" if given else "")
             )
-        for name, least in (("targets", 0), ("seed", 0), ("unknown", 0), ("parties", 1)):
+        for name, least in (
+            ("targets", 0),
+            ("seed", 0),
+            ("unknown", 0),
+            ("parties", 1),
+            ("known", 1),
+        ):
             if getattr(self, name) < least:
                 raise SpecError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if self.part and self.targets:

@@ -8,19 +8,21 @@ and from what is granted, each a copy by bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.catalog import guesser
 from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.defenses.protocol import Guard, ParameterDefense
 from whatleaks.errors import AttackError
 from whatleaks.federation.protocol import Trained
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Grant, ModelGrant, Schema, TreesGrant, hand_out
+from whatleaks.threat.grants import Grant, KnownPeople, ModelGrant, Schema, TreesGrant, hand_out
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.model import Memory, ThreatModel
+from whatleaks.threat.model import Memory, ThreatModel, plain_messages
 from whatleaks.trial.plan import build_guesser
 from whatleaks.wire.channel import Alter, Channel
 from whatleaks.wire.transcript import Transcript
@@ -74,6 +76,7 @@ class Stage:
             sealed_ints(self.holdings.labels[self.rows.training]),
             sum(self.holdings.columns[party].shape[1] for party in self.victims),
             tuple(kept for party in self.coalition for kept in self.trained.memory(party)),
+            self._places(rows),
         )
         granted = hand_out(self.threat.grants, self._offer())
         return self.threat.project(received, memory, granted, self.view_type)
@@ -81,7 +84,7 @@ class Stage:
     def _offer(self) -> tuple[Grant, ...]:
         """Return what could be granted; disclosed parameters go through their defense here."""
         public = Schema(self.holdings.joined_grids(self.victims))
-        offer = (*self.trained.offer(self.coalition), public)
+        offer = (*self.trained.offer(self.coalition), public, *self._known)
         if self.parameters is None:
             return offer
         rng = self.streams.rng("disclosure")
@@ -91,6 +94,36 @@ class Stage:
             else grant
             for grant in offer
         )
+
+    @cached_property
+    def _known(self) -> tuple[Grant, ...]:
+        """The people whom the adversary knows, with what it is sent about them; asked for once."""
+        if KnownPeople not in self.threat.grants:
+            return ()
+        rows = self.rows.known
+        channel = Channel(Transcript(self.coalition), self.alter)
+        self.trained.release(rows, channel, self.guard)
+        sent = [
+            values
+            for party in self.coalition
+            for values in plain_messages(channel.transcript.received_by(party), *self.threat.reads)
+        ]
+        released = np.concatenate(sent) if sent else np.zeros((len(rows), 0))
+        return (
+            KnownPeople(
+                self.holdings.joined(self.coalition, rows),
+                self.holdings.joined(self.victims, rows),
+                sealed_ints(self.holdings.labels[rows]),
+                sealed(released),
+                self._places(rows),
+            ),
+        )
+
+    def _places(self, rows: Ints) -> Ints:
+        """Say where records stand among those that trained; -1 where one did not."""
+        place = np.full(len(self.holdings.labels), -1)
+        place[self.rows.training] = np.arange(len(self.rows.training))
+        return sealed_ints(place[rows])
 
     def scores(self) -> Floats | None:
         """Return what the active party holds of the judged records; None: no scores, or a gate."""
@@ -137,7 +170,12 @@ class Stage:
             return self
         classes = self.trained.classes(self.rows.targets, self.guard)
         assert classes is not None
-        left = replace(self.rows, targets=sealed_ints(self.rows.targets[classes >= 0]))
+        known = self.rows.known
+        if len(known):
+            told = self.trained.classes(known, self.guard)
+            assert told is not None
+            known = sealed_ints(known[told >= 0])
+        left = replace(self.rows, targets=sealed_ints(self.rows.targets[classes >= 0]), known=known)
         return replace(self, rows=left, guard=replace(self.guard, gate=None))
 
 
@@ -154,7 +192,9 @@ def simulation(stage: Stage, options: Any) -> Any:
         attack = build_guesser(name, options)
         if not models:
             raise AttackError(f"the gate simulates {name}, for which no model is granted")
-        view = stage.view_type(sealed(own), sealed(scores), unknown, models[0].model)
+        view = guesser(name).view(
+            own=sealed(own), scores=sealed(scores), unknown=unknown, model=models[0].model
+        )
         guess = attack.infer(view, stage.streams.rng("gate"))
         if not isinstance(guess, ValueGuess):
             raise AttackError(f"the gate simulates {name}, which guesses no values")

@@ -17,7 +17,7 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import ShapeView
 from whatleaks.catalog import cards
 from whatleaks.codec import decode, encode, travels
-from whatleaks.data.holdings import Rows, choose_rows
+from whatleaks.data.holdings import Rows, choose_rows, with_known
 from whatleaks.data.table import beside_table, unpack_table
 from whatleaks.defenses.protocol import (
     DataDefense,
@@ -36,7 +36,7 @@ from whatleaks.models.adapters.given import GivenModel
 from whatleaks.models.forest import Forest
 from whatleaks.models.tree import Tree
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Auxiliary, ForestModel, TreeModel, sentences
+from whatleaks.threat.grants import Auxiliary, ForestModel, KnownPeople, TreeModel, sentences
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
@@ -226,7 +226,10 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         most = scenario.targets or len(data.pool)
         chosen = choose_rows(training, data.pool, most, streams.rng("targets"))
         chosen = replace(chosen, auxiliary=auxiliary)
-    return parts.federation.choose_rows(data.holdings, chosen, data.pool, parts.settings, streams)
+    rows = parts.federation.choose_rows(data.holdings, chosen, data.pool, parts.settings, streams)
+    if KnownPeople in parts.threat.grants:
+        rows = with_known(rows, scenario.known, streams.rng("known"))
+    return rows
 
 
 def attack(
@@ -279,7 +282,7 @@ def attack(
         sealed_ints(stage.holdings.labels[rows.judged]),
         rows.judged,
         training.data.spans_of(columns),
-        len(rows.auxiliary),
+        len(rows.auxiliary) or len(shown.rows.known),
         *training.data.group_of(shown.rows.targets),
     )
     granted = sentences(parts.threat.grants) if attacked else ()

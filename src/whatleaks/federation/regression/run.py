@@ -32,8 +32,9 @@ from whatleaks.federation.regression.settings import (
 )
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.trained import diagonal, public_ranges
+from whatleaks.models.gram_rows import corollary_positions
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Grant, Queries, Ranges
+from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE
 
@@ -74,12 +75,20 @@ class RegressionTrained:
         columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
         ranges = public_ranges(columns)
         if self.run.queries is None:
-            return (ranges,)
+            return (ranges, self._elements(unknown, None))
         asked = [self.run.asked[party] for party in unknown]
         # A record that is zero in all other columns asks one party alone.
         records = diagonal([records for records, _ in asked])
         answers = np.concatenate([answers for _, answers in asked])
-        return (ranges, Queries(sealed(records), sealed(answers)))
+        weights = np.concatenate([self.run.weights[party] for party in unknown])
+        known = self._elements(unknown, weights)
+        return (ranges, Queries(sealed(records), sealed(answers)), known)
+
+    def _elements(self, unknown: tuple[str, ...], weights: Floats | None) -> KnownValues:
+        """Return the elements of the trained records that Corollary 1 asks for."""
+        table = self.holdings.joined(unknown, self.rows.training)
+        rows, columns = np.nonzero(corollary_positions(table, weights))
+        return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
 
     def memory(self, party: str) -> tuple[object, ...]:
         """Return the active party's own part in the training, step by step."""
@@ -197,7 +206,9 @@ class RegressionFederation(Federation):
 
     def offers(self, settings: RegressionSettings) -> frozenset[type[Grant]]:
         """Answers to queries, unless the prediction phase stays closed."""
-        return frozenset({Ranges, Queries} if settings.queries else {Ranges})
+        return frozenset(
+            {Ranges, KnownValues, Queries} if settings.queries else {Ranges, KnownValues}
+        )
 
     def choose_rows(
         self,

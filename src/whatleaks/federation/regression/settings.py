@@ -161,10 +161,11 @@ class RegressionSettings(SecureLinearSettings):
     def for_batch(self, own: Floats, unknown: int) -> SecureLinearSettings:
         """Return the settings for a batch of these own columns and so many unknown ones."""
         records, width = own.shape
-        size = self.sizes(width, records)[1] if self.whole else records
+        size = self.sizes(width, records)[1] if self.whole else self.batch_size or records
+        size = min(size, records)
         fakes, room = self.fake_columns, self.fake_columns
         if self.fake_columns < 0:
-            cuts = [own[first : first + size] for first in range(0, records, size)]
+            cuts = [own[rows] for rows in self._plain(0, 1.0, size).all_batches(records)]
             fakes = max(len(cut) - min(len(cut), int(np.linalg.matrix_rank(cut))) for cut in cuts)
             room = size
         rate = self.learning_rate or 1.0 / (size * (width + room + unknown))
