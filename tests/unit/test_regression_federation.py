@@ -112,7 +112,7 @@ def test_outputs_stand_by_record_where_there_are_several_batches() -> None:
 @pytest.mark.parametrize("passives", [1, 2])
 def test_answers_to_queries_are_the_victims(passives: int) -> None:
     trained = train(passives=passives)
-    ranges, queries = trained.offer(("active",))
+    ranges, queries, _ = trained.offer(("active",))
     assert isinstance(ranges, Ranges)
     assert isinstance(queries, Queries)
     assert len(ranges.low) == 4
