@@ -200,24 +200,33 @@ def _stored(
 def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
     """Return defended trials of the headline's attack, where it was left out as too slow."""
     ran = [e.scenario for e in entries if e.plain and head.attack in e.scenario.attacks]
-    return [
-        once_more(spec, e.scenario, head.attack)
-        for e in entries
-        if e.scenario.defense
-        and e.guessed
-        and head.attack not in e.scenario.attacks
-        and any(covers(e.scenario, plain) for plain in ran)
-    ]
+    done = {_place(e.scenario) for e in entries if head.attack in e.scenario.attacks}
+    wanted: dict[tuple[str, str, int], Scenario] = {}
+    for entry in entries:
+        scenario = entry.scenario
+        if (
+            scenario.defense
+            and entry.guessed
+            and _place(scenario) not in done
+            and any(covers(scenario, plain) for plain in ran)
+        ):
+            wanted.setdefault(_place(scenario), once_more(spec, scenario, head.attack))
+    return list(wanted.values())
+
+
+def _place(scenario: Scenario) -> tuple[str, str, int]:
+    """Return where a defended trial stands: several hijacks may be tried with one defense."""
+    return scenario.threat, scenario.defense, scenario.seed
 
 
 def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
     """Put the guesses of a second trial of the same defense beside those of the first."""
-    again = {(e.scenario.threat, e.scenario.defense, e.scenario.seed): e for e in more}
+    again = {_place(e.scenario): e for e in more}
     made = []
     for entry in entries:
         scenario = entry.scenario
-        other = again.get((scenario.threat, scenario.defense, scenario.seed))
-        if other is not None and not scenario.detector:
+        other = again.get(_place(scenario))
+        if other is not None and entry.guessed and not scenario.detector:
             held = {scored.name for scored in entry.records.scored}
             new = tuple(s for s in other.records.scored if s.name not in held)
             records = replace(entry.records, scored=(*entry.records.scored, *new))

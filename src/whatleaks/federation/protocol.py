@@ -73,6 +73,7 @@ class Federation:
     models: ClassVar[Mapping[str, Any]]  # the names that a user chooses by, with their settings
     forms: ClassVar[Mapping[str, Any]] = {}  # the same for models that somebody hands over
     shows: ClassVar[frozenset[str]]  # kinds of message that reach the active party
+    carries: ClassVar[frozenset[str]] = frozenset()  # kinds that cross while it trains
     stream: ClassVar[str] = ""  # where an audit's random streams branch off; empty: its name
     hijackable: ClassVar[bool] = False  # may another programme play the active role?
     watchable: ClassVar[bool] = False  # can a detector live in the passive party?
