@@ -22,8 +22,8 @@ import whatleaks
 from whatleaks.errors import UsageError
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-QUICK = {"seeds": 1, "targets": 40, "inversion_steps": 50}
-QUICK_FLAGS = ("--seeds", "1", "--targets", "40", "--inversion-steps", "50")
+QUICK = {"quick": True, "targets": 40, "inversion_steps": 50}
+QUICK_FLAGS = ("--quick", "--targets", "40", "--inversion-steps", "50")
 
 
 def command(

@@ -76,7 +76,7 @@ def noise(rows: int, columns: int, seed: int) -> pd.DataFrame:
 def test_a_threat_that_reads_no_message_adds_nothing() -> None:
     # Labels and columns are independent, many columns, few records.
     report = whatleaks.audit(
-        noise(40, 12, 0), label="y", passive=[f"c{i}" for i in range(9)], seeds=1, targets=10,
+        noise(40, 12, 0), label="y", passive=[f"c{i}" for i in range(9)], quick=True, targets=10,
         threats=["agnostic"], defenses=False,
     )  # fmt: skip
     head = report.result.headline
@@ -102,7 +102,7 @@ def first_ready(spec: AuditSpec, frame: pd.DataFrame) -> Ready:
 def test_a_defense_is_advised_only_against_the_threat_it_was_tried_on() -> None:
     frame = noise(60, 4, 1)
     result = whatleaks.audit(
-        frame, label="y", passive=["c0"], seeds=1, targets=20, inversion_steps=5
+        frame, label="y", passive=["c0"], quick=True, targets=20, inversion_steps=5
     ).result
     head = headline(result.threats)
     assert head.level != "low"

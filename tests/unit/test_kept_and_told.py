@@ -47,7 +47,7 @@ def test_no_value_of_any_party_is_written_unless_asked_for() -> None:
     spec = AuditSpec(
         "income",
         ("city",),
-        seeds=1,
+        quick=True,
         targets=10,
         inversion_steps=5,
         bins=3,
