@@ -16,8 +16,8 @@ from auditing import audited
 from whatleaks.arrays import sealed
 from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.audit import run_audit
-from whatleaks.auditor.combine import combine_guess, widened
 from whatleaks.auditor.plan import scenarios
+from whatleaks.auditor.pool import combine_guess, widened
 from whatleaks.auditor.result import ColumnDefense, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.data.holdings import choose_rows
