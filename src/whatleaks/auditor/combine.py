@@ -15,6 +15,7 @@ from whatleaks.auditor.pool import LEARNER, TITLES, Parts, combine_guess, mean_o
 from whatleaks.auditor.result import GuessFinding, ThreatFinding
 from whatleaks.catalog import card, guesser
 from whatleaks.defenses.protocol import ReleaseDefense
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import sentences
 from whatleaks.threat.model import ThreatModel
@@ -90,12 +91,12 @@ def rivals_of(name: str, groups: Mapping[str, Parts], plain: Mapping[str, Parts]
     return found + [p for p in baselines if not sees_nothing(next(iter(p.values()))[0].name)]
 
 
-def alone_of(groups: Mapping[str, Parts], columns: Sequence[str]) -> dict[str, float]:
+def alone_of(groups: Mapping[str, Parts], columns: Sequence[str]) -> dict[str, Measurement]:
     """Return what the own columns tell of every column, where that was learnt."""
     if "alone" not in groups:
         return {}
-    shares = pooled(groups["alone"]).followed.value
-    return {column: float(shares[j]) for j, column in enumerate(columns)}
+    pool = pooled(groups["alone"])
+    return {column: pool.leakage(j) for j, column in enumerate(columns)}
 
 
 def combine_threats(
@@ -196,7 +197,7 @@ def coarsened(
     plain: Mapping[str, Parts],
     columns: Sequence[str],
     streams: Streams,
-    alone: Mapping[str, float],
+    alone: Mapping[str, Measurement],
     spans: Sequence[Sequence[float]],
 ) -> GuessFinding:
     """Return an attack as tried on scores that the adversary made coarser itself."""

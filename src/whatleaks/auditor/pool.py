@@ -142,7 +142,7 @@ def combine_guess(
     columns: Sequence[str],
     streams: Streams,
     rivals: Sequence[Parts] = (),
-    alone: Mapping[str, float] | None = None,
+    alone: Mapping[str, Measurement] | None = None,
     spans: Sequence[Sequence[float]] = (),
 ) -> GuessFinding:
     """Pool one guess over seeds and hold it against the strongest of its rivals, by column.
@@ -185,11 +185,23 @@ def combine_guess(
     )
 
 
+def left_open(adds: Measurement, known: Measurement) -> Measurement:
+    """Bound what joining adds by what the own columns leave open; that is uncertain itself."""
+    return Measurement(
+        min(adds.value, 1.0 - known.value),
+        min(adds.low, 1.0 - known.high),
+        min(adds.high, 1.0 - known.low),
+        adds.n,
+        adds.unit,
+        adds.over,
+    )
+
+
 def _columns(
     pool: Pool,
     rivals: Sequence[Pool],
     columns: Sequence[str],
-    alone: Mapping[str, float],
+    alone: Mapping[str, Measurement],
     drawn: Resamples,
 ) -> tuple[ColumnFinding, ...]:
     """Hold every column against the rival that follows most of it."""
@@ -205,7 +217,7 @@ def _columns(
         control = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
         if rivals:
             control = rivals[chosen[j]].leakage(j)
-        known = alone.get(column, 0.0)
+        known = alone.get(column)
         made.append(
             ColumnFinding(
                 column,
@@ -213,8 +225,8 @@ def _columns(
                 leakage,
                 clipped(told[j], 0.0, 1.0),
                 control,
-                clipped(adds, -1.0, 1.0 - known),
-                known,
+                adds if known is None else left_open(adds, known),
+                0.0 if known is None else known.value,
                 chance,
             )
         )
