@@ -189,7 +189,7 @@ def test_an_interrupted_audit_resumes_with_the_same_numbers(tmp_path: Path) -> N
 def test_a_stream_carries_no_root() -> None:
     rng = Streams(123456789).rng("attack")
     assert "123456789" not in repr(rng.bit_generator.seed_seq)
-    assert rng.bit_generator.seed_seq.entropy == 0
+    assert 123456789 not in rng.bit_generator.seed_seq.entropy
 
 
 def test_threats_are_counted_once_and_seeds_are_not_negative() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.combine import Entry, combine_threats, with_references
+from whatleaks.auditor.combine import Entry, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
@@ -70,7 +70,10 @@ def run_audit(
     # Refused here, before anything is written: whatever is wrong with the table is wrong for all.
     clock = Phases()
     with clock("check"):
-        checked = check_table(frame, spec.arguments())
+        arguments = spec.arguments()
+        if spec.trained_on in map(str, frame.columns):  # it marks rows and is no feature
+            arguments["drop"] = (*arguments["drop"], spec.trained_on)
+        checked = check_table(frame, arguments)
         checked.refuse()
     frame, told_before = storable(checked.frame), checked.notes
     table = {"name": name, "hmac_sha256": table_hash(frame, own_secret())}
@@ -85,10 +88,7 @@ def run_audit(
         scenario.check()
     rows, width = frame.shape
     packed = pack_table(frame, b"" if given is None else encode(given))
-    del (
-        frame,
-        checked,
-    )  # from here on the trials read the packed one: a large table is not held twice
+    del frame, checked  # the trials read the packed one: a large table is not held twice
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
         display.warned(
@@ -102,7 +102,7 @@ def run_audit(
     def performed(works: Sequence[Scenario]) -> list[Entry]:
         return _trials(works, packed, executor, out, display)
 
-    entries = with_references(performed(planned))
+    entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
     with clock("sum up"):
         threats = combine_threats(entries, spec.model, streams)
@@ -235,24 +235,33 @@ def _stored(
 def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
     """Return defended trials of the headline's attack, where it was left out as too slow."""
     ran = [e.scenario for e in entries if e.plain and head.attack in e.scenario.attacks]
-    return [
-        once_more(spec, e.scenario, head.attack)
-        for e in entries
-        if e.scenario.defense
-        and e.guessed
-        and head.attack not in e.scenario.attacks
-        and any(covers(e.scenario, plain) for plain in ran)
-    ]
+    done = {_place(e.scenario) for e in entries if head.attack in e.scenario.attacks}
+    wanted: dict[tuple[str, str, int], Scenario] = {}
+    for entry in entries:
+        scenario = entry.scenario
+        if (
+            scenario.defense
+            and entry.guessed
+            and _place(scenario) not in done
+            and any(covers(scenario, plain) for plain in ran)
+        ):
+            wanted.setdefault(_place(scenario), once_more(spec, scenario, head.attack))
+    return list(wanted.values())
+
+
+def _place(scenario: Scenario) -> tuple[str, str, int]:
+    """Return where a defended trial stands: several hijacks may be tried with one defense."""
+    return scenario.threat, scenario.defense, scenario.seed
 
 
 def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
     """Put the guesses of a second trial of the same defense beside those of the first."""
-    again = {(e.scenario.threat, e.scenario.defense, e.scenario.seed): e for e in more}
+    again = {_place(e.scenario): e for e in more}
     made = []
     for entry in entries:
         scenario = entry.scenario
-        other = again.get((scenario.threat, scenario.defense, scenario.seed))
-        if other is not None and not scenario.detector:
+        other = again.get(_place(scenario))
+        if other is not None and entry.guessed and not scenario.detector:
             held = {scored.name for scored in entry.records.scored}
             new = tuple(s for s in other.records.scored if s.name not in held)
             records = replace(entry.records, scored=(*entry.records.scored, *new))

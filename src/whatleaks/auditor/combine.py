@@ -53,25 +53,47 @@ def sees_nothing(name: str) -> bool:
     return bool(getattr(guesser(name).view, "blind", False))
 
 
-def with_references(entries: Sequence[Entry]) -> list[Entry]:
-    """Give every undefended trial the regressors that were trained on the same evidence.
+def with_shared(entries: Sequence[Entry]) -> list[Entry]:
+    """Give every undefended trial the guesses of others that hold for it as well.
 
     Threats that read the same messages of the same training show a regressor the same
-    numbers, so it is trained under the first of them only.
+    numbers, so it is trained under one of them only; and an attack runs under the weakest
+    threat that shows what it needs.
     """
-    learnt: dict[tuple[int, str, frozenset[str]], PerRecord] = {}
+    tried = [entry for entry in entries if entry.plain and entry.guessed]
     made = []
     for entry in entries:
-        scenario, records = entry.scenario, entry.records
-        if entry.plain and entry.guessed:
-            reads = card("threat", scenario.threat).part.reads
-            first = learnt.setdefault((scenario.seed, scenario.branch, reads), records)
-            held = {scored.name for scored in records.scored}
-            if np.array_equal(first.spread, records.spread):
-                more = (s for s in first.scored if s.role in REGRESSORS and s.name not in held)
-                records = replace(records, scored=(*records.scored, *more))
-        made.append(replace(entry, records=records))
+        scored = entry.records.scored
+        mates = [other for other in tried if _same_evidence(entry, other)] if scored else []
+        for other in mates:
+            held = {one.name for one in scored}
+            covered = _covers(entry, other)
+            scored += tuple(
+                one
+                for one in other.records.scored
+                if one.name not in held and (covered or one.role in REGRESSORS)
+            )
+        made.append(replace(entry, records=replace(entry.records, scored=scored)))
     return made
+
+
+def _same_evidence(one: Entry, other: Entry) -> bool:
+    """Say whether both attack the same people with the same messages about them."""
+    a, b = one.scenario, other.scenario
+    return (
+        one.plain
+        and one is not other
+        and (a.seed, a.branch) == (b.seed, b.branch)
+        and card("threat", a.threat).part.reads == card("threat", b.threat).part.reads
+        and (_covers(one, other) or _covers(other, one))
+        and np.array_equal(one.records.spread, other.records.spread)
+    )
+
+
+def _covers(one: Entry, other: Entry) -> bool:
+    names = (one.scenario.threat, other.scenario.threat)
+    mine, theirs = (card("threat", name).part for name in names)
+    return mine is not theirs and bool(mine.covers(theirs))
 
 
 def guesses_of(runs: Sequence[Entry]) -> dict[str, dict[int, tuple[Scored, Floats]]]:
@@ -226,16 +248,20 @@ def that_add(more: Sequence[GuessFinding], held: Sequence[GuessFinding]) -> list
 
 def with_weaker(threat: ThreatFinding, findings: Sequence[ThreatFinding]) -> ThreatFinding:
     """Add the attacks of weaker threats that add more than the threat's own."""
+    held = {guess.name for guess in threat.findings}
+    # Who knows more has stronger rivals too; what an attack adds for the weaker stands all the same.
     weaker = [
-        replace(guess, title=f"{guess.title}, as under {other.name}")
+        replace(
+            guess,
+            name=f"{guess.name} as under {other.name}" if guess.name in held else guess.name,
+            title=f"{guess.title}, as under {other.name}",
+        )
         for other in findings
         if stronger(threat, other)
         for guess in other.findings
         if guess.role == "attack"
     ]
-    held = {guess.name for guess in threat.findings}
-    new = [guess for guess in weaker if guess.name not in held]
-    return replace(threat, findings=(*threat.findings, *that_add(new, threat.findings)))
+    return replace(threat, findings=(*threat.findings, *that_add(weaker, threat.findings)))
 
 
 def stronger(one: ThreatFinding, other: ThreatFinding) -> bool:

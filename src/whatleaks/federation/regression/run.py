@@ -23,11 +23,19 @@ from whatleaks.defenses.protocol import Guard
 from whatleaks.detectors.protocol import Detector
 from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Fact, Federation, Progress
-from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
+from whatleaks.federation.regression.settings import (
+    LINEAR,
+    LINKS,
+    LOGISTIC,
+    Link,
+    RegressionSettings,
+    SecureLinearSettings,
+)
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.trained import diagonal, public_ranges
+from whatleaks.models.gram_rows import corollary_positions
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Grant, Queries, Ranges
+from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE
 
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     from whatleaks.federation.regression.linear import Run
 
 
-class RegressionTrained:
+class TrainedOnBatch:
     """A finished training on ciphertexts, and what the evaluator can work out about it."""
 
     stop: str | None = None
@@ -47,12 +55,12 @@ class RegressionTrained:
         rows: Rows,
         settings: SecureLinearSettings,
         streams: Streams,
-        run: Run,
+        link: Link = LINEAR,
     ) -> None:
         self.holdings = holdings
         self.rows = rows
         self.settings = settings
-        self.run = run
+        self.link = link
         self._streams = streams
 
     def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats | None:
@@ -60,28 +68,12 @@ class RegressionTrained:
         del rows, channel, guard
         return None
 
-    def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
-        """Return the public ranges and the victims' answers to made-up records."""
-        unknown = victims(self.holdings, coalition)
-        columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
-        ranges = public_ranges(columns)
-        if self.run.queries is None:
-            return (ranges,)
-        asked = [self.run.asked[party] for party in unknown]
-        # A record that is zero in all other columns asks one party alone.
-        records = diagonal([records for records, _ in asked])
-        answers = np.concatenate([answers for _, answers in asked])
-        return (ranges, Queries(sealed(records), sealed(answers)))
-
-    def memory(self, party: str) -> tuple[object, ...]:
-        """Return the active party's own part in the training, step by step."""
-        return (self.run.active,) if party == ACTIVE else ()
-
     def classes(self, rows: Ints, guard: Guard) -> Ints | None:
         """Class records by the minimum of the loss on the batch.
 
         A dozen epochs leak the table but do not finish the training; the minimum is where
-        more epochs would lead, so it is the fair measure of what joining is worth.
+        more epochs would lead, so it is the fair measure of what joining is worth. The
+        logistic regression is one of y - 1/2 on z / 4, so the linear one's classes stand for it.
         """
         del guard
         together = self.holdings.joined(tuple(self.holdings.columns))
@@ -120,9 +112,10 @@ class RegressionTrained:
 
     def outputs(self) -> Floats | None:
         """Return the passive parties' summed z of every record (rows) in every epoch (columns)."""
-        from whatleaks.federation.regression.linear import plain_linear
+        from whatleaks.federation.regression.linear import plain_regression
 
-        plain = plain_linear(*tables_of(self.holdings, self.rows), self.settings, self._streams)
+        tables = tables_of(self.holdings, self.rows, self.link)
+        plain = plain_regression(self.link, *tables, self.settings, self._streams)
         records, epochs = len(self.rows.training), self.settings.epochs
         found = np.empty((records, epochs))
         steps = iter(plain.outputs)
@@ -132,12 +125,82 @@ class RegressionTrained:
         return sealed(found)
 
 
-def tables_of(holdings: Holdings, rows: Rows) -> tuple[Floats, list[Floats], Floats]:
-    """Return own columns, passive tables and targets of the records that train."""
+class RegressionTrained(TrainedOnBatch):
+    """A training with an arbiter, who decrypted gradients."""
+
+    def __init__(
+        self,
+        holdings: Holdings,
+        rows: Rows,
+        settings: SecureLinearSettings,
+        streams: Streams,
+        run: Run,
+        link: Link,
+    ) -> None:
+        super().__init__(holdings, rows, settings, streams, link)
+        self.run = run
+
+    def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
+        """Return the public ranges and the victims' answers to made-up records."""
+        unknown = victims(self.holdings, coalition)
+        columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
+        ranges = public_ranges(columns)
+        if self.run.queries is None:
+            return (ranges, self._elements(unknown, None))
+        asked = [self.run.asked[party] for party in unknown]
+        # A record that is zero in all other columns asks one party alone.
+        records = diagonal([records for records, _ in asked])
+        answers = np.concatenate([answers for _, answers in asked])
+        weights = np.concatenate([self.run.weights[party] for party in unknown])
+        known = self._elements(unknown, weights)
+        return (ranges, Queries(sealed(records), sealed(answers)), known)
+
+    def _elements(self, unknown: tuple[str, ...], weights: Floats | None) -> KnownValues:
+        """Return the elements of the trained records that Corollary 1 asks for."""
+        table = self.holdings.joined(unknown, self.rows.training)
+        rows, columns = np.nonzero(corollary_positions(table, weights))
+        return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
+
+    def memory(self, party: str) -> tuple[object, ...]:
+        """Return the active party's own part in the training, step by step."""
+        return (self.run.active,) if party == ACTIVE else ()
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell what was trained, and what the protocol cannot stop."""
+        columns = self.holdings.columns[ACTIVE].shape[1] + self.settings.fake_columns
+        return (
+            *super().notes(),
+            "the partner is taken to follow the protocol: one that does not can have the arbiter "
+            f"decrypt {columns} numbers of its choice in every step, and nothing here stops it.",
+        )
+
+
+def records_that_train(
+    holdings: Holdings, chosen: Rows, pool: Ints, settings: RegressionSettings, streams: Streams
+) -> Rows:
+    """Draw the records that train, which are those under attack; the ``pool`` is judged."""
+    own = holdings.columns[ACTIVE].shape[1]
+    count, _ = settings.sizes(own, len(chosen.training))
+    batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[:count])
+    return Rows(batch, batch, sealed_ints([]), chosen.auxiliary, pool)
+
+
+def tables_of(
+    holdings: Holdings, rows: Rows, link: Link = LINEAR
+) -> tuple[Floats, list[Floats], Floats]:
+    """Return own columns, passive tables and targets of the records that train.
+
+    A logistic regression needs 0 and 1: a number is cut at its median, and of several classes
+    the upper half is 1.
+    """
     if holdings.target is not None:
         target = holdings.target[rows.training]
+        if link is LOGISTIC:
+            target = (target > np.median(target)).astype(np.float64)
     else:
         target = holdings.labels[rows.training] / (holdings.classes - 1)
+        if link is LOGISTIC:
+            target = (target >= 0.5).astype(np.float64)
     passives = [holdings.joined((name,), rows.training) for name in holdings.passives]
     return holdings.joined((ACTIVE,), rows.training), passives, sealed(target)
 
@@ -162,21 +225,26 @@ def ridge_classes(
 
 @catalog.federation(
     "regression",
-    title="Linear regression on ciphertexts; an arbiter decrypts gradients",
+    title="Linear or logistic regression on ciphertexts; an arbiter decrypts gradients",
     paper="Li, Bao, Xiang, Liu, Chen, Wang, Wang (secure FL), section 2.1",
 )
 class RegressionFederation(Federation):
-    """Encrypted linear regression with an arbiter."""
+    """Encrypted regression with an arbiter, with either link."""
 
     stream = "encrypted"
     recorded = True
     settings_type = RegressionSettings
-    models: ClassVar[Mapping[str, RegressionSettings]] = {"encrypted": RegressionSettings()}
+    models: ClassVar[Mapping[str, RegressionSettings]] = {
+        "encrypted": RegressionSettings(),
+        "encrypted-logistic": RegressionSettings(link=LOGISTIC.name),
+    }
     shows = frozenset({"gradient"})
 
     def offers(self, settings: RegressionSettings) -> frozenset[type[Grant]]:
         """Answers to queries, unless the prediction phase stays closed."""
-        return frozenset({Ranges, Queries} if settings.queries else {Ranges})
+        return frozenset(
+            {Ranges, KnownValues, Queries} if settings.queries else {Ranges, KnownValues}
+        )
 
     def choose_rows(
         self,
@@ -187,11 +255,7 @@ class RegressionFederation(Federation):
         streams: Streams,
     ) -> Rows:
         """Train on some records and attack these; judge accuracy on all that did not train."""
-        own = holdings.columns[ACTIVE].shape[1]
-        count, _ = settings.sizes(own, len(chosen.training))
-        batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[:count])
-        none = sealed_ints([])
-        return Rows(batch, batch, none, chosen.auxiliary, pool)
+        return records_that_train(holdings, chosen, pool, settings, streams)
 
     def train(
         self,
@@ -206,15 +270,16 @@ class RegressionFederation(Federation):
         progress: Progress | None = None,
     ) -> RegressionTrained:
         """Train on real ciphertexts of ``rows.training`` over ``channel``."""
-        from whatleaks.federation.regression.linear import run
+        from whatleaks.federation.regression.linear import run_regression
 
         del progress
         self.refuse(hijacker, detector)
-        own, passives, target = tables_of(holdings, rows)
+        link = LINKS[settings.link]
+        own, passives, target = tables_of(holdings, rows, link)
         unknown = sum(table.shape[1] for table in passives)
         chosen = settings.for_batch(own, unknown)
-        done = run(own, passives, target, chosen, streams, channel)
-        return RegressionTrained(holdings, rows, chosen, streams, done)
+        done = run_regression(link, own, passives, target, chosen, streams, channel)
+        return RegressionTrained(holdings, rows, chosen, streams, done, link)
 
     def alone(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams
