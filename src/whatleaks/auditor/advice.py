@@ -64,12 +64,12 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     word = level(column) if beyond else "low"
     if not beyond:
         text = (
-            f"Joining adds nothing that could be told from luck: none of the {attacks} attacks tried "
+            f"Joining adds nothing that could be told from luck: none of the attacks tried ({attacks}) "
             "learns more from what it is sent than from the messages of other people."
         )
     elif word == "low":
         text = (
-            f"Joining adds little: the best of the {attacks} attacks tried follows "
+            f"Joining adds little: the best of the attacks tried ({attacks}) follows "
             f"{share(column.adds)} more of the differences between people in “{column.column}” than "
             "without what it is sent."
         )
