@@ -21,6 +21,8 @@ from whatleaks.errors import WireError
 
 _MAGIC = b"WLK1"
 _CLASSES: dict[str, type[Any]] = {}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {}  # asked for with every message, so kept
+_WRITER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _ALLOWED_DTYPES = frozenset({"float64", "float32", "int64", "int32", "int8", "uint8", "bool"})
 LONGEST_HEADER = 1 << 28  # bytes, for what we wrote ourselves
 
@@ -35,13 +37,14 @@ def travels(cls: type[T]) -> type[T]:
     if other is not None and other.__module__ != cls.__module__:
         raise TypeError(f"two classes named {cls.__name__} travel")
     _CLASSES[cls.__name__] = cls
+    _FIELDS[cls] = tuple(field.name for field in fields(cls))
     return cls
 
 
 def encode(value: Any) -> bytes:
     """Encode a tree of plain values into bytes."""
     blobs: list[bytes] = []
-    header = json.dumps(_pack(value, blobs), allow_nan=False, separators=(",", ":")).encode()
+    header = _WRITER.encode(_pack(value, blobs)).encode()
     return b"".join([_MAGIC, struct.pack("<I", len(header)), header, *blobs])
 
 
@@ -130,7 +133,7 @@ def _pack(value: Any, blobs: list[bytes]) -> Any:
         name = type(value).__name__
         if _CLASSES.get(name) is not type(value):
             raise WireError(f"{name} does not travel: mark it with @travels")
-        parts = [[f.name, _pack(getattr(value, f.name), blobs)] for f in fields(value)]
+        parts = [[f, _pack(getattr(value, f), blobs)] for f in _FIELDS[type(value)]]
         return {"c": name, "v": parts}
     raise WireError(
         f"{type(value).__name__} cannot travel: only plain values, arrays and records do"
@@ -157,7 +160,7 @@ def _unpack(tree: Any, reader: _Reader) -> Any:
         if cls is None:
             raise WireError(f"a message holds an unknown record {tree['c']!r}")
         values = _named(tree["v"], reader)
-        if set(values) != {f.name for f in fields(cls)}:
+        if values.keys() != set(_FIELDS[cls]):
             raise WireError(f"a message's {tree['c']} has other fields than expected")
         return cls(**values)
     raise WireError("a message header holds an unknown kind of value")

@@ -156,3 +156,8 @@ def test_a_target_beside_the_class_is_what_is_regressed() -> None:
     assert np.array_equal(history.targets, target[:10])
     assert trained.facts() == {"attacker columns": 10, "victim columns": 4, "records": 10}
     assert trained.release(np.arange(3), Channel(), OPEN) is None
+
+
+def test_the_notes_say_what_the_protocol_cannot_stop() -> None:
+    trained = train(replace(FAST, epochs=1, fake_columns=1))
+    assert "decrypt 10 numbers of its choice in every step" in trained.notes()[-1]

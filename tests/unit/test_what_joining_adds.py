@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from auditing import audited
-from whatleaks.auditor.advice import ENOUGH, effective
+from whatleaks.auditor.advice import ENOUGH, effective, share
 from whatleaks.auditor.result import AuditResult, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
 
@@ -181,7 +181,7 @@ def test_advice_never_contradicts_the_table_beneath_it(seed: int) -> None:
 
 def check_advice(result: AuditResult) -> None:
     head, told = result.headline, " ".join(result.advice)
-    tried = [d for d in result.defenses if d.threat == head.threat]
+    tried = [d for d in result.defenses if head.threat in d.against]
     good = [d for d in tried if effective(d)]
     recommended = [d for d in tried if f"“{d.title}” brings" in told]
     if head.level in ("low", "unknown"):
@@ -191,8 +191,8 @@ def check_advice(result: AuditResult) -> None:
         (chosen,) = recommended
         assert chosen in good
         assert chosen.column is not None
-        assert f"{chosen.column.before.value:.0%} down to" in told
-        assert f"leaves {max(chosen.worst.after.value, 0):.0%} in the worst" in told
+        assert f"{share(chosen.column.before)} down to" in told
+        assert f"leaves {share(chosen.worst.after)} in the worst" in told
     else:
         assert not recommended
     if "None of the defenses tried" in told:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.combine import Entry, combine_threats, with_references
+from whatleaks.auditor.combine import Entry, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
@@ -89,7 +89,7 @@ def run_audit(
     def performed(works: Sequence[Scenario]) -> list[Entry]:
         return _trials(works, pack_table(frame, beside), executor, out, display)
 
-    entries = with_references(performed(planned))
+    entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
     with clock("sum up"):
         threats = combine_threats(entries, spec.model, streams)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,8 @@ from whatleaks.catalog import card, guesser
 from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.errors import UsageError
 from whatleaks.metrics.association import followed, gained
-from whatleaks.metrics.intervals import (
-    clipped,
-    leakage_over_records,
-    mean_over_records,
-    mean_over_seeds,
-)
+from whatleaks.metrics.column_intervals import Resamples
+from whatleaks.metrics.intervals import clipped, mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import sentences
@@ -31,6 +28,7 @@ from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.isolation import weakest
 from whatleaks.trial.limit import WIDE
 from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.plan import fits
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.trial import PerRecord
@@ -82,11 +80,10 @@ def sees_nothing(name: str) -> bool:
     return bool(getattr(guesser(name).view, "blind", False))
 
 
-def recovered(squared: Floats, deviations: Floats, rng: np.random.Generator | None) -> Measurement:
-    """Return 1 - error / variance within [0, 1]; a column that does not vary has nothing to recover."""
-    if float(deviations.sum()) <= 0.0:
-        return Measurement(0.0, 0.0, 0.0, len(squared), "recovered", "records")
-    return clipped(leakage_over_records(squared, deviations, rng), 0.0, 1.0)
+@lru_cache(maxsize=4)
+def resamples(records: int, streams: Streams | None) -> Resamples:
+    """Return the resamples that all guesses on so many records share."""
+    return Resamples(records, None if streams is None else streams.rng("resamples"))
 
 
 def widened(pooled: Measurement, per_seed: Sequence[float], lowest: float = 0.0) -> Measurement:
@@ -174,11 +171,13 @@ def combine_guess(
         for rival in rivals
         if parts.keys() <= rival.keys()
     ]
-    rng = streams.rng(f"interval/{first.name}")
-    drawn = rng if len(columns) <= WIDE else None  # two thousand resamplings a guess cost minutes
+    # All columns of all guesses are resampled alike; thousands of columns have the t interval.
+    drawn = resamples(len(pool.spread), streams if len(columns) <= WIDE else None)
     title, paper = named(first.name)
+    errors = drawn.means(pool.squared, ERROR_UNIT)
+    told = drawn.recovered(pool.squared, pool.spread)
     found = tuple(
-        _column(pool, held, j, column, (alone or {}).get(column, 0.0), drawn)
+        _column(pool, held, j, column, (alone or {}).get(column, 0.0), errors[j], told[j])
         for j, column in enumerate(columns)
     )
     control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
@@ -190,7 +189,9 @@ def combine_guess(
         title=title,
         role=first.role,
         paper=paper,
-        error=clipped(mean_over_records(pool.squared.mean(axis=1), ERROR_UNIT, rng), 0.0, np.inf),
+        error=clipped(
+            drawn.means(pool.squared.mean(axis=1, keepdims=True), ERROR_UNIT)[0], 0.0, np.inf
+        ),
         leakage=mean_of([column.leakage for column in found]),
         adds=mean_of([column.adds for column in found]),
         recovered=mean_of([column.recovered for column in found]),
@@ -210,7 +211,8 @@ def _column(
     j: int,
     column: str,
     alone: float,
-    rng: np.random.Generator | None,
+    error: Measurement,
+    recovered: Measurement,
 ) -> ColumnFinding:
     rival = max(rivals, key=lambda r: r.leakage(j).value, default=None)
     leakage = pool.leakage(j)
@@ -218,9 +220,9 @@ def _column(
     nothing = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
     return ColumnFinding(
         column,
-        clipped(mean_over_records(pool.squared[:, j], ERROR_UNIT, rng), 0.0, np.inf),
+        clipped(error, 0.0, np.inf),
         leakage,
-        recovered(pool.squared[:, j], pool.spread[:, j], rng),
+        clipped(recovered, 0.0, 1.0),
         nothing if rival is None else rival.leakage(j),
         clipped(adds, -1.0, 1.0 - alone),
         alone,
@@ -228,25 +230,47 @@ def _column(
     )
 
 
-def with_references(entries: Sequence[Entry]) -> list[Entry]:
-    """Give every undefended trial the regressors that were trained on the same evidence.
+def with_shared(entries: Sequence[Entry]) -> list[Entry]:
+    """Give every undefended trial the guesses of others that hold for it as well.
 
     Threats that read the same messages of the same training show a regressor the same
-    numbers, so it is trained under the first of them only.
+    numbers, so it is trained under one of them only; and an attack runs under the weakest
+    threat that shows what it needs.
     """
-    learnt: dict[tuple[int, str, frozenset[str]], PerRecord] = {}
+    tried = [entry for entry in entries if entry.plain and entry.guessed]
     made = []
     for entry in entries:
-        scenario, records = entry.scenario, entry.records
-        if entry.plain and entry.guessed:
-            reads = card("threat", scenario.threat).part.reads
-            first = learnt.setdefault((scenario.seed, scenario.branch, reads), records)
-            held = {scored.name for scored in records.scored}
-            if np.array_equal(first.spread, records.spread):
-                more = (s for s in first.scored if s.role in REGRESSORS and s.name not in held)
-                records = replace(records, scored=(*records.scored, *more))
-        made.append(replace(entry, records=records))
+        scored = entry.records.scored
+        mates = [other for other in tried if _same_evidence(entry, other)] if scored else []
+        for other in mates:
+            held = {one.name for one in scored}
+            covered = _covers(entry, other)
+            scored += tuple(
+                one
+                for one in other.records.scored
+                if one.name not in held and (covered or one.role in REGRESSORS)
+            )
+        made.append(replace(entry, records=replace(entry.records, scored=scored)))
     return made
+
+
+def _same_evidence(one: Entry, other: Entry) -> bool:
+    """Say whether both attack the same people with the same messages about them."""
+    a, b = one.scenario, other.scenario
+    return (
+        one.plain
+        and one is not other
+        and (a.seed, a.branch) == (b.seed, b.branch)
+        and card("threat", a.threat).part.reads == card("threat", b.threat).part.reads
+        and (_covers(one, other) or _covers(other, one))
+        and np.array_equal(one.records.spread, other.records.spread)
+    )
+
+
+def _covers(one: Entry, other: Entry) -> bool:
+    names = (one.scenario.threat, other.scenario.threat)
+    mine, theirs = (card("threat", name).part for name in names)
+    return mine is not theirs and bool(mine.covers(theirs))
 
 
 def guesses_of(runs: Sequence[Entry]) -> dict[str, dict[int, tuple[Scored, Floats]]]:
@@ -284,6 +308,7 @@ def combine_threats(
     threats on the same federation.
     """
     findings: list[ThreatFinding] = []
+    coarser: dict[str, list[GuessFinding]] = {}
     for name in dict.fromkeys(entry.scenario.threat for entry in entries):
         runs = [e for e in entries if e.scenario.threat == name and e.plain and e.guessed]
         threat: ThreatModel[Any] = card("threat", name).part
@@ -296,18 +321,22 @@ def combine_threats(
                 malicious=threat.malicious,
                 grants=sentences(threat.grants),
                 federation=looks_at(model, name).stream,
-                findings=_findings(runs, entries, own) if runs else (),
+                findings=_findings(runs, own) if runs else (),
                 notes=notes_of([e for e in entries if e.scenario.threat == name]),
                 granted=max((e.records.granted for e in runs), default=0),
             )
         )
-    borrowed = [with_weaker(threat, findings) for threat in findings]
-    return tuple(replace(t, findings=with_limit(t.findings)) for t in borrowed)
+        coarser[name] = _coarser(runs, entries, looks_at(model, name).view, own) if runs else []
+    findings = [with_weaker(threat, findings) for threat in findings]
+    findings = [
+        replace(t, findings=(*t.findings, *that_add(coarser[t.name], t.findings))) for t in findings
+    ]
+    findings = [with_weaker(threat, findings) for threat in findings]
+    return tuple(replace(t, findings=with_limit(t.findings)) for t in findings)
 
 
-def _findings(
-    runs: Sequence[Entry], entries: Sequence[Entry], streams: Streams
-) -> tuple[GuessFinding, ...]:
+def _findings(runs: Sequence[Entry], streams: Streams) -> tuple[GuessFinding, ...]:
+    """Pool every guess of the undefended trials of one threat."""
     columns = runs[0].records.columns
     spans = [run.records.spans for run in runs]
     plain = guesses_of(runs)
@@ -320,19 +349,39 @@ def _findings(
         if role == "limit":
             made = replace(made, name=LEARNER, role=LEARNER, title=TITLES[LEARNER])
         found.append(made)
-    threat = runs[0].scenario.threat
+    return tuple(found)
+
+
+def _coarser(
+    runs: Sequence[Entry], entries: Sequence[Entry], view: type[Any], streams: Streams
+) -> list[GuessFinding]:
+    """Return the attacks on scores that the adversary of ``runs`` could make coarser itself.
+
+    Defenses are tried under the strongest threat only; of its attacks those count that need no
+    more than this adversary's ``view`` shows.
+    """
+    columns = runs[0].records.columns
+    spans = [run.records.spans for run in runs]
+    spreads = {run.scenario.seed: run.records.spread for run in runs}
+    plain = guesses_of(runs)
+    alone = alone_of(plain, columns)
+    threat: ThreatModel[Any] = card("threat", runs[0].scenario.threat).part
     tried: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.scenario.threat == threat and entry.guessed and releases(entry.scenario.defense):
+        other: ThreatModel[Any] = card("threat", entry.scenario.threat).part
+        same = entry.scenario.branch == runs[0].scenario.branch and (
+            other.name == threat.name or other.covers(threat)
+        )
+        alike = np.array_equal(spreads.get(entry.scenario.seed, ()), entry.records.spread)
+        if same and alike and entry.guessed and releases(entry.scenario.defense):
             tried.setdefault(entry.scenario.defense, []).append(entry)
-    coarser = [
+    return [
         coarsened(name, defense, guesses, plain, columns, streams, alone, spans)
-        for defense, runs in tried.items()
-        for guesses in (guesses_of(runs),)
+        for defense, defended in tried.items()
+        for guesses in (guesses_of(defended),)
         for name, parts in guesses.items()
-        if next(iter(parts.values()))[0].role == "attack"
+        if next(iter(parts.values()))[0].role == "attack" and fits(guesser(name), view)
     ]
-    return (*found, *that_add(coarser, found))
 
 
 def releases(defense: str) -> bool:

@@ -174,7 +174,7 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
     """Return the attack that adds most in a column, and what it adds."""
     best = max(
         (guess for guess in found if guess.role == "attack"),
-        key=lambda guess: guess.columns[j].adds.value,
+        key=lambda guess: guess.columns[j].strength,
     )
     return best, best.columns[j].adds
 
@@ -325,7 +325,7 @@ def _withheld(runs: Runs, acts_on: str, seeds: int) -> str:
         if released == asked:
             return "It withheld no score: the simulated attack came that close to nobody's record."
         return (
-            f"It withheld the scores of {1 - released / asked:.0%} of the records, which count as not "
+            f"It withheld the scores of {100 * (1 - released / asked):.0f} % of the records, which count as not "
             "classed. The leakage is that of the others."
         )
     stay = runs[0].defended.records.columns

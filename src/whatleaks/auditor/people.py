@@ -96,8 +96,9 @@ def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, .
     if names:
         member = np.concatenate(groups)
         told += [(name, member == k) for k, name in enumerate(names)]
-    return tuple(
+    counted = tuple(
         GroupFinding(name, rate(near[who]), rate(exact[who]))
         for name, who in told
         if int(who.sum()) >= FEWEST
     )
+    return counted if len(counted) > 1 else ()  # one group is worse off than nobody

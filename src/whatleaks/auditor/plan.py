@@ -221,17 +221,24 @@ def once_more(spec: AuditSpec, defended: Scenario, attack: str) -> Scenario:
 def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
     """Return the attacks to try again under defenses: quick ones, made for what is seen.
 
-    Made for it are those for exactly the view of this threat, or of one that it covers; where
-    there are none, all that fit.
+    Every threat that this one covers adds those that need what only it shows: if there are
+    some for exactly its view, these alone.
     """
+    every = [watched(seen.model, entry.name) for entry in cards("threat")]
+    covered = [one for one in every if one is not None and seen.covers(one)]
     chosen: list[str] = []
-    for entry in cards("threat"):
-        weaker = watched(seen.model, entry.name)
-        if weaker is None or not seen.covers(weaker):
-            continue
-        quick = [one for one in cards("attack") if one.again and fits(one, weaker.view)]
-        exact = [one for one in quick if one.view is weaker.view or one.name in extra]
-        chosen += [one.name for one in exact or quick if fits(one, seen.view)]
+    for look in covered:
+        weaker = [one for one in covered if one is not look and look.covers(one)]
+        new = [
+            one
+            for one in cards("attack")
+            if one.again
+            and fits(one, look.view)
+            and fits(one, seen.view)
+            and not any(fits(one, other.view) for other in weaker)
+        ]
+        exact = [one for one in new if one.view is look.view or one.name in extra]
+        chosen += [one.name for one in exact or new]
     return list(dict.fromkeys(chosen))
 
 

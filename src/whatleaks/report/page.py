@@ -299,7 +299,7 @@ def _column_rows(
     for guess in threat.of("attack"):
         for found in guess.columns:
             held = strongest.get(found.column)
-            if held is None or found.adds.value > held[0].adds.value:
+            if held is None or found.strength > held[0].strength:
                 strongest[found.column] = (found, guess.title)
     rows = [
         ColumnRow(

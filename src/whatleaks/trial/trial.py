@@ -405,7 +405,8 @@ def _guess(
         scored.append(evaluator.score(answer, "attack"))
         answers[one.name] = answer
         if swapped is not None and isinstance(answer.guess, ValueGuess):
-            again = answer if swapped is view else _again(one, swapped, streams, stream)
+            with clock(f"{one.name} control"):
+                again = answer if swapped is view else _again(one, swapped, streams, stream)
             if again is not None:
                 again = replace(again, name=one.name + SUFFIX)
                 scored.append(evaluator.score(again, "control"))
