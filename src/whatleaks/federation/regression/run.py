@@ -161,6 +161,10 @@ class RegressionTrained(TrainedOnBatch):
         rows, columns = np.nonzero(corollary_positions(table, weights))
         return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
 
+    def facts(self) -> dict[str, Fact]:
+        """Tell the sizes of what was trained, and the loss of a record at the end."""
+        return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
+
     def memory(self, party: str) -> tuple[object, ...]:
         """Return the active party's own part in the training, step by step."""
         return (self.run.active,) if party == ACTIVE else ()
