@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.papers import li_boost, li_equations, li_tables
+from whatleaks.papers import li_boost, li_equations, li_protocols, li_tables
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import averaged_runs, grid, grouped, has, rate_of, share_of, value
@@ -20,7 +20,7 @@ BASE = {
     "measures": ["relative"],
     "references": [],
 }
-OTHERS = (li_boost, li_equations, li_tables)  # the other checks of this paper register themselves
+OTHERS = (li_boost, li_equations, li_protocols, li_tables)  # they register themselves
 EXACT = 1e-6
 OUTPUTS = "intermediate-recovery"  # the relative error of the victim's intermediate values
 TABLE, BEST = "gram-inversion relative", "gram-inversion best relative"
