@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from whatleaks.models.gram_rows import corollary_positions, fitting_tables
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import rate_of, share_of, value
+from whatleaks.papers.own_work import OwnWork
 from whatleaks.runs.record import Record
 from whatleaks.runs.work import work
 from whatleaks.seeds import Streams
@@ -24,40 +25,14 @@ SOLVED = 1e-6
 
 @work
 @dataclass(frozen=True)
-class EquationCount:
+class EquationCount(OwnWork):
     """Tables of ``columns`` columns and several numbers of rows, drawn by the seed."""
 
     kind: ClassVar[str] = "equation-count"
-    label: ClassVar[str] = ""
 
     columns: int
     weights_known: bool = False
     seed: int = 0
-
-    def identity(self) -> dict[str, Any]:
-        """Return all fields: each decides the numbers."""
-        return asdict(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields; ``from_dict`` reads them back."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, tree: Mapping[str, Any]) -> EquationCount:
-        """Read back what ``to_dict`` wrote."""
-        return cls(**tree)
-
-    def title(self) -> str:
-        """Say which tables."""
-        return f"columns={self.columns} weights_known={self.weights_known} seed={self.seed}"
-
-    def training_key(self) -> str:
-        """Nothing is trained, so nothing is shared."""
-        return self.title()
-
-    def modules(self) -> tuple[str, ...]:
-        """Name this file; the solvers are found by its imports."""
-        return (__name__,)
 
     @classmethod
     def perform_group(

@@ -6,8 +6,8 @@ live protocol, then the closed forms on exactly the numbers that the adversary w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from whatleaks.models.horizontal_gram import others_gradients, others_gram
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import has, rate_of, share_of, value
+from whatleaks.papers.own_work import OwnWork
 from whatleaks.runs.record import Record
 from whatleaks.runs.work import work
 from whatleaks.seeds import Streams
@@ -50,11 +51,10 @@ TABLE_4 = (
 
 @work
 @dataclass(frozen=True)
-class ProtocolInversion:
+class ProtocolInversion(OwnWork):
     """One protocol on real records: ``columns`` and ``records`` of the victim."""
 
     kind: ClassVar[str] = "protocol-inversion"
-    label: ClassVar[str] = ""
 
     protocol: str
     dataset: str
@@ -67,31 +67,6 @@ class ProtocolInversion:
         """Refuse a protocol that does not exist."""
         if self.protocol not in (HORIZONTAL, COLLUDING):
             raise SpecError(f"protocol {self.protocol!r}: use {HORIZONTAL} or {COLLUDING}")
-
-    def identity(self) -> dict[str, Any]:
-        """Return all fields: each decides the numbers."""
-        return asdict(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields; ``from_dict`` reads them back."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, tree: Mapping[str, Any]) -> ProtocolInversion:
-        """Read back what ``to_dict`` wrote."""
-        return cls(**tree)
-
-    def title(self) -> str:
-        """Say which run."""
-        return " ".join(f"{key}={item}" for key, item in asdict(self).items())
-
-    def training_key(self) -> str:
-        """Every run trains for itself."""
-        return self.title()
-
-    def modules(self) -> tuple[str, ...]:
-        """Name this file; the rest is found by its imports."""
-        return (__name__,)
 
     @classmethod
     def perform_group(
