@@ -76,7 +76,8 @@ class TrainedOnBatch:
         """
         del guard
         together = self.holdings.joined(tuple(self.holdings.columns))
-        return ridge_classes(together, self.holdings, self.rows.training, rows, self.settings.alpha)
+        batch, alpha = self.rows.training, self.settings.alpha
+        return ridge_classes(together, self.holdings, batch, rows, alpha, self.link)
 
     def predicted(self, rows: Ints) -> Floats:
         """Predict a numeric label itself, at the minimum of the loss on the batch."""
@@ -202,20 +203,38 @@ def tables_of(
     return holdings.joined((ACTIVE,), rows.training), passives, sealed(target)
 
 
-def ridge_weights(x: Floats, y: Floats, alpha: float) -> Floats:
-    """Return the minimum of the ridge loss."""
+def _last_class(holdings: Holdings) -> Floats:
+    """Say of every record whether it is of the last class: with two classes, the label itself."""
+    return np.asarray(holdings.labels == holdings.classes - 1, dtype=np.float64)
+
+
+def ridge_weights(x: Floats, y: Floats, alpha: float, link: Link = LINEAR) -> Floats:
+    """Return the minimum of the loss: its gradient X^T (slope X w + offset - y) + alpha w is zero."""
     return np.asarray(
-        np.linalg.solve(x.T @ x + alpha * np.eye(x.shape[1]), x.T @ y), dtype=np.float64
+        np.linalg.solve(link.slope * x.T @ x + alpha * np.eye(x.shape[1]), x.T @ (y - link.offset)),
+        dtype=np.float64,
     )
 
 
 def ridge_classes(
-    columns: Floats, holdings: Holdings, batch: Ints, asked: Ints, alpha: float
+    columns: Floats,
+    holdings: Holdings,
+    batch: Ints,
+    asked: Ints,
+    alpha: float,
+    link: Link = LINEAR,
 ) -> Ints:
-    """Class the ``asked`` records by the minimum of the ridge loss on the batch."""
-    top = holdings.classes - 1
-    x, y = columns[batch], holdings.labels[batch] / top
-    weights = ridge_weights(x, y, alpha)
+    """Class the ``asked`` records by the minimum of the loss on the batch.
+
+    A logistic regression tells the last class from the rest: the rest is its most frequent one.
+    """
+    top, x = holdings.classes - 1, columns[batch]
+    if link is LOGISTIC:
+        weights = ridge_weights(x, _last_class(holdings)[batch], alpha, link)
+        others = np.bincount(holdings.labels[batch], minlength=top + 1)[:top]
+        found = np.where(columns[asked] @ weights > 0.0, top, others.argmax())
+        return np.asarray(found, dtype=np.int64)
+    weights = ridge_weights(x, holdings.labels[batch] / top, alpha)
     guess = np.clip(np.rint(columns[asked] @ weights * top), 0, top)
     return np.asarray(guess, dtype=np.int64)
 
