@@ -6,6 +6,6 @@ takes minutes on one core, and three seeds of eight attacks would not fit the st
 
 from __future__ import annotations
 
-from whatleaks.papers import yao_attacks, yao_defenses, yao_detectors
+from whatleaks.papers import yao_attacks, yao_conditions, yao_defenses, yao_detectors
 
-__all__ = ["yao_attacks", "yao_defenses", "yao_detectors"]
+__all__ = ["yao_attacks", "yao_conditions", "yao_defenses", "yao_detectors"]
