@@ -248,10 +248,10 @@ def test_boosted_trees_have_a_black_box_only() -> None:
     codes = frame.y.map({name: i for i, name in enumerate(sorted(frame.y.unique()))})
     model = xgboost.XGBClassifier(n_estimators=5).fit(frame[NUMBERS], codes)
     report = whatleaks.audit(frame, "y", ["income"], model=model, seeds=1)
-    assert [t.name for t in report.result.threats] == ["black-box"]
+    assert [t.name for t in report.result.threats] == ["black-box", "black-box-known"]
     assert not report.result.threats[0].of("attack")
     assert report.result.threats[0].of("limit")
     assert report.result.worth.accuracy.value > 0.8
-    assert any("No attack fits this model yet: xgboost" in n for n in report.result.notes)
+    assert any("No attack looks inside this model yet: xgboost" in n for n in report.result.notes)
     with pytest.raises(UsageError, match="white-box does not look at the model that is given"):
         whatleaks.audit(frame, "y", ["income"], model=model, threats="white-box")

@@ -67,7 +67,10 @@ def run_audit(
     # Refused here, before anything is written: whatever is wrong with the table is wrong for all.
     clock = Phases()
     with clock("check"):
-        checked = check_table(frame, spec.arguments())
+        arguments = spec.arguments()
+        if spec.trained_on in map(str, frame.columns):  # it marks rows and is no feature
+            arguments["drop"] = (*arguments["drop"], spec.trained_on)
+        checked = check_table(frame, arguments)
         checked.refuse()
     frame = storable(checked.frame)
     table = {"name": name, "hmac_sha256": table_hash(frame, own_secret())}

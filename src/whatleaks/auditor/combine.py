@@ -12,7 +12,7 @@ import numpy as np
 from whatleaks.arrays import Floats
 from whatleaks.auditor.notes import notes_of
 from whatleaks.auditor.people import count_people
-from whatleaks.auditor.plan import looks_at
+from whatleaks.auditor.plan import looks_at, watched
 from whatleaks.auditor.result import ColumnFinding, GuessFinding, ThreatFinding
 from whatleaks.catalog import card, guesser
 from whatleaks.defenses.protocol import ReleaseDefense
@@ -257,12 +257,13 @@ def with_shared(entries: Sequence[Entry]) -> list[Entry]:
 def _same_evidence(one: Entry, other: Entry) -> bool:
     """Say whether both attack the same people with the same messages about them."""
     a, b = one.scenario, other.scenario
+    if not one.plain or one is other or (a.seed, a.branch) != (b.seed, b.branch):
+        return False
+    seen, shown = watched(a.model, a.threat), watched(b.model, b.threat)
     return (
-        one.plain
-        and one is not other
-        and (a.seed, a.branch) == (b.seed, b.branch)
-        and card("threat", a.threat).part.reads == card("threat", b.threat).part.reads
-        and (_covers(one, other) or _covers(other, one))
+        seen is not None
+        and shown is not None
+        and seen.same_evidence(shown)
         and np.array_equal(one.records.spread, other.records.spread)
     )
 

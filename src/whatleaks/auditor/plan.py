@@ -62,8 +62,8 @@ class Watched:
         return (
             self.model == other.model
             and self.threat.reads == other.threat.reads
-            and not self.threat.malicious
-            and (self.covers(other) or other.covers(self))
+            and not (self.threat.malicious or other.threat.malicious)
+            and getattr(self.view, "evidence", None) is getattr(other.view, "evidence", None)
         )
 
 

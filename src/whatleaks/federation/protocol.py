@@ -80,6 +80,8 @@ class Federation:
     gated: ClassVar[bool] = False  # can scores be withheld record by record?
     recorded: ClassVar[bool] = False  # do threats look at messages of the training?
     trains: ClassVar[bool] = True  # does it train at all?
+    pair: ClassVar[bool] = False  # is there one passive party and never another?
+    shares: ClassVar[bool] = False  # are messages random shares, so no two runs send the same?
 
     def offers(self, settings: Any) -> frozenset[type[Grant]]:
         """Return the kinds of knowledge that ``Trained.offer`` will hold."""

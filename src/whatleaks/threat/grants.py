@@ -10,10 +10,10 @@ linear one too.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats, Ints, sealed_ints
 from whatleaks.codec import decode, encode, travels
 from whatleaks.errors import GrantError
 from whatleaks.models.additive import Additive
@@ -111,7 +111,8 @@ class KnownPeople(Auxiliary):
     """Complete records of people whom both parties share, and what was released on them.
 
     ``released`` holds a row for each of them: the numbers that the adversary is sent about any
-    record. It has no columns where nothing is sent about single records.
+    record. It has no columns where nothing is sent about single records. ``places`` says where
+    each of them stands among the records that trained, -1 where one did not.
     """
 
     sentence: ClassVar[str] = (
@@ -120,6 +121,25 @@ class KnownPeople(Auxiliary):
     )
 
     released: Floats
+    places: Ints = field(default_factory=lambda: sealed_ints([]))
+
+
+@travels
+@dataclass(frozen=True)
+class KnownValues(Grant):
+    """Single elements of the partner's table: ``values[i]`` stands at ``rows[i]``, ``columns[i]``.
+
+    Rows are places among the records that trained.
+    """
+
+    sentence: ClassVar[str] = (
+        "single values of the partner's records, as many and where Corollary 1 of Li et al. asks "
+        "for them"
+    )
+
+    rows: Ints
+    columns: Ints
+    values: Floats
 
 
 @travels

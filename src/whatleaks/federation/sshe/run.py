@@ -79,6 +79,8 @@ class SharedRegressionFederation(Federation):
 
     stream = "encrypted"  # the same records and first weights as with an arbiter
     recorded = True
+    pair = True
+    shares = True
     settings_type = SharedModelSettings
     models: ClassVar[Mapping[str, SharedModelSettings]] = {
         "shared-linear": SharedModelSettings(),
