@@ -17,10 +17,14 @@ from whatleaks.papers.comparison import (
 from whatleaks.papers.plot import Plot
 from whatleaks.papers.yao_setup import (
     BAR,
+    CIFAR,
     CREDIT,
     IOT,
+    MNIST,
     OTHERS,
     OURS,
+    TIME,
+    TINY,
     all_attacks,
     error_bars,
     mean,
@@ -84,7 +88,7 @@ def _lowest(records: Sequence[Record], suffix: str) -> Judgement:
     )
 
 
-def _table_check(claim: str, dataset: str, title: str) -> None:
+def _table_check(claim: str, dataset: str, title: str, awaits: str = "") -> None:
     def runs(profile: str) -> list[Scenario]:
         return all_attacks(table(profile, dataset), profile)
 
@@ -97,6 +101,7 @@ def _table_check(claim: str, dataset: str, title: str) -> None:
         sizes=TABLE_SIZES,
         runs=runs,
         draw=draw,
+        awaits=awaits,
     )
     def judge(records: Sequence[Record]) -> Judgement:
         return _lowest(records, "standardised")
@@ -106,21 +111,29 @@ _table_check("Y01", CREDIT, "Eight attacks on Credit")
 _table_check("Y02", IOT, "Eight attacks on RT-IoT2022")
 
 
-@check(
-    "Y03",
-    rule=BEST_RULE.format(measured="reconstruction (pixels on the scale -1 to 1)")
-    + " PSNR and SSIM are told beside it.",
-    sizes=PICTURE_SIZES,
-    runs=lambda profile: all_attacks(pictures(profile), profile),
-    draw=lambda records: error_bars(
-        records, "pixels", "Eight attacks on halves of MNIST", "mean squared error, -1 to 1"
-    ),
-)
-def y03(records: Sequence[Record]) -> Judgement:
-    """Judge the errors; add the two measures of likeness."""
-    made = _lowest(records, "pixels")
-    alike = "; ".join(
-        f"{name} {told(mean(records, name, 'psnr'), 1)} dB, {told(mean(records, name, 'ssim'))}"
-        for name in (*OURS, "fsha", "sdar", "pcat")
+def _picture_check(claim: str, dataset: str, title: str, awaits: str = "") -> None:
+    def draw(records: Sequence[Record]) -> Plot:
+        return error_bars(records, "pixels", title, "mean squared error, -1 to 1")
+
+    @check(
+        claim,
+        rule=BEST_RULE.format(measured="reconstruction (pixels on the scale -1 to 1)")
+        + " PSNR and SSIM are told beside it.",
+        sizes=PICTURE_SIZES,
+        runs=lambda profile: all_attacks(pictures(profile, dataset), profile),
+        draw=draw,
+        awaits=awaits,
     )
-    return Judgement(made.verdict, made.measured, made.value, f"{made.note} PSNR, SSIM: {alike}.")
+    def judge(records: Sequence[Record]) -> Judgement:
+        made = _lowest(records, "pixels")
+        alike = "; ".join(
+            f"{name} {told(mean(records, name, 'psnr'), 1)} dB, {told(mean(records, name, 'ssim'))}"
+            for name in (*OURS, "fsha", "sdar", "pcat")
+        )
+        note = f"{made.note} PSNR, SSIM: {alike}."
+        return Judgement(made.verdict, made.measured, made.value, note)
+
+
+_picture_check("Y03", MNIST, "Eight attacks on halves of MNIST")
+_picture_check("Y04", CIFAR, "Eight attacks on halves of CIFAR-10", TIME)
+_picture_check("Y05", TINY, "Eight attacks on halves of Tiny ImageNet", TIME)

@@ -1,4 +1,4 @@
-"""Yao et al.: what the reconstruction depends on (Y09, Y10, Y12, Y13)."""
+"""Yao et al.: what the reconstruction depends on (Y09 to Y13)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from whatleaks.papers.plot import Bar, BarPlot
 from whatleaks.papers.yao_attacks import PICTURE_SIZES, TABLE_SIZES
 from whatleaks.papers.yao_setup import (
     BAR,
+    CIFAR,
     CREDIT,
     IOT,
+    TIME,
     hijacked,
     pictures,
     seeds,
@@ -310,4 +312,41 @@ def y13(records: Sequence[Record]) -> Judgement:
         ", ".join(f"{count:g}: {told(m, 3)}" for (count, _), m in zip(groups, means, strict=True))
         + f"; most over one {told(most)}",
         value=most,
+    )
+
+
+def _y11_runs(profile: str) -> list[Scenario]:
+    base = pictures(profile, CIFAR)
+    return [
+        run
+        for encoder in ("same", "layers")
+        for run in hijacked(
+            {**base, "attack_options": {"encoder": encoder}}, "urvfl", seed=seeds(profile)
+        )
+    ]
+
+
+@check(
+    "Y11",
+    rule=(
+        "URVFL on CIFAR-10 against three residual blocks. Statement: the error with an encoder of the same structure is "
+        "below that with three linear layers (ratio paired by seed). Holds if the interval lies below 1, fails if the "
+        "ratio is not below 1; else partly. Encoders of one and of five blocks are not tried."
+    ),
+    sizes=PICTURE_SIZES,
+    runs=_y11_runs,
+    awaits=TIME,
+)
+def y11(records: Sequence[Record]) -> Judgement:
+    """Judge what knowing the structure is worth."""
+    same, layers = (
+        [r for r in records if scenario_of(r).attack_options["encoder"] == kind]
+        for kind in ("same", "layers")
+    )
+    worth = _ratio_by_seed(same, layers, "urvfl pixels")
+    return Judgement(
+        weighed([below(worth, 1.0)], [worth.value < 1.0]),
+        f"error with the same structure {told(over_seeds(same, 'urvfl pixels'), 3)}, with layers "
+        f"{told(over_seeds(layers, 'urvfl pixels'), 3)}; the one over the other {told(worth)}",
+        value=worth,
     )
