@@ -21,7 +21,6 @@ itself. A passive party of a vertical federation holds no labels: they must be g
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,12 +32,12 @@ from whatleaks.detectors.protocol import (
     Continue,
     Detector,
     DetectorGrant,
-    Halt,
     Probe,
     Received,
     Signal,
     Watch,
 )
+from whatleaks.detectors.recent_mean import RecentMean
 from whatleaks.errors import UsageError
 
 SPAN = 6.0  # how steep the sigmoid is
@@ -124,7 +123,7 @@ class GradientScrutinizerWatch(Watch):
     def __init__(self, settings: GradientScrutinizer) -> None:
         self._settings = settings
         self._course: list[tuple[float, float, float, float]] = []
-        self._last: deque[float] = deque(maxlen=settings.window)
+        self._recent = RecentMean(settings.window, settings.threshold)
 
     def choose(self, step: int, size: int, rng: np.random.Generator) -> Probe | None:
         """Probe nothing: it only watches."""
@@ -148,12 +147,4 @@ class GradientScrutinizerWatch(Watch):
         if step < self._settings.start_after or step % self._settings.every or count < 4:
             return Continue()
         score = scrutiny(np.array(self._course).T)
-        self._last.append(score)
-        mean = float(np.mean(self._last))
-        if len(self._last) == self._settings.window and mean < self._settings.threshold:
-            return Halt(
-                score,
-                f"the mean of the last {self._settings.window} scores is {mean:.3f}, "
-                f"under {self._settings.threshold}",
-            )
-        return Continue(score)
+        return self._recent.judge(score)

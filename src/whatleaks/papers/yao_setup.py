@@ -20,6 +20,10 @@ OTHERS = ("agn", "fsha", "pcat", "sdar", *QUERIES)
 BREAKING = ("agn", "fsha", *OURS)  # those that break the protocol
 BAR = "auxiliary-regression"
 
+CIFAR, TINY = "cifar10", "tiny-imagenet"
+FRAMES = {MNIST: ("cnn", 28, 1), CIFAR: ("residual", 32, 3), TINY: ("residual", 64, 3)}
+TIME = "its standard runs did not fit the processor time of this version"
+
 STEPS = {"fast": 60, "standard": 1000, "full": 15000}
 PICTURE_STEPS = {"fast": 20, "standard": 300, "full": 8500}
 ROWS = {"fast": 400, "standard": 6000, "full": 0}
@@ -58,6 +62,8 @@ def pictures(profile: str, dataset: str = MNIST) -> dict[str, Any]:
     data: dict[str, Any] = {"prepare": "pictures"}
     if PICTURES[profile]:
         data["rows"] = PICTURES[profile]
+    network, height, colours = FRAMES[dataset]
+    size = f"{height}x{colours}" if colours > 1 else str(height)
     return {
         "dataset": dataset,
         "data": data,
@@ -65,14 +71,15 @@ def pictures(profile: str, dataset: str = MNIST) -> dict[str, Any]:
         "model": "split",
         "model_options": {
             "steps": PICTURE_STEPS[profile],
-            "network": "cnn",
-            "height": 28,
+            "network": network,
+            "height": height,
+            **({"colours": colours} if colours > 1 else {}),
             "scaling": "pixels",
             "precision": "float32",
         },
         "threat": "split-hijack",
         "targets": TARGETS[profile],
-        "measures": ["pictures-28"],
+        "measures": [f"pictures-{size}"],
     }
 
 

@@ -78,7 +78,7 @@ def ready(
     most = scenario.prepared("rows")
     if 0 < most < len(frame):
         frame = frame.iloc[streams.rng("rows").permutation(len(frame))[:most]]
-        frame = frame.reset_index(drop=True)
+        frame = _without_single_classes(frame, label).reset_index(drop=True)
     if scenario.prepared("prepare") == "numbers":
         return _numbers(scenario, frame, label, streams)
     if scenario.given and given is None:
@@ -100,6 +100,18 @@ def ready(
     if given is not None:
         found = replace(found, given=over_columns(given, prepared, found.holdings, frame))
     return found if scenario.shown or not scenario.table else numbered(found)
+
+
+def _without_single_classes(frame: pd.DataFrame, label: str) -> pd.DataFrame:
+    """Leave out records of a draw that are alone in their class: none is left to be judged by.
+
+    Only where classes are words; a number is no class yet.
+    """
+    from pandas.api.types import is_numeric_dtype
+
+    if label not in frame or is_numeric_dtype(frame[label]):
+        return frame
+    return frame[frame.groupby(label, observed=True)[label].transform("size") > 1]
 
 
 def numbered(found: Ready) -> Ready:
