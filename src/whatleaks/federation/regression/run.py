@@ -72,8 +72,7 @@ class TrainedOnBatch:
         """Class records by the minimum of the loss on the batch.
 
         A dozen epochs leak the table but do not finish the training; the minimum is where
-        more epochs would lead, so it is the fair measure of what joining is worth. The
-        logistic regression is one of y - 1/2 on z / 4, so the linear one's classes stand for it.
+        more epochs would lead, so it is the fair measure of what joining is worth.
         """
         del guard
         together = self.holdings.joined(tuple(self.holdings.columns))
@@ -161,6 +160,10 @@ class RegressionTrained(TrainedOnBatch):
         rows, columns = np.nonzero(corollary_positions(table, weights))
         return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
 
+    def facts(self) -> dict[str, Fact]:
+        """Tell the sizes of what was trained, and the loss of a record at the end."""
+        return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
+
     def memory(self, party: str) -> tuple[object, ...]:
         """Return the active party's own part in the training, step by step."""
         return (self.run.active,) if party == ACTIVE else ()
@@ -188,19 +191,13 @@ def records_that_train(
 def tables_of(
     holdings: Holdings, rows: Rows, link: Link = LINEAR
 ) -> tuple[Floats, list[Floats], Floats]:
-    """Return own columns, passive tables and targets of the records that train.
-
-    A logistic regression needs 0 and 1: a number is cut at its median, and of several classes
-    the upper half is 1.
-    """
-    if holdings.target is not None:
+    """Return own columns, passive tables and targets of the records that train."""
+    if link is LOGISTIC:
+        target = _last_class(holdings)[rows.training]
+    elif holdings.target is not None:
         target = holdings.target[rows.training]
-        if link is LOGISTIC:
-            target = (target > np.median(target)).astype(np.float64)
     else:
         target = holdings.labels[rows.training] / (holdings.classes - 1)
-        if link is LOGISTIC:
-            target = (target >= 0.5).astype(np.float64)
     passives = [holdings.joined((name,), rows.training) for name in holdings.passives]
     return holdings.joined((ACTIVE,), rows.training), passives, sealed(target)
 
@@ -287,7 +284,8 @@ class RegressionFederation(Federation):
         """Class by the minimum of the loss on the batch, over the own columns only."""
         del streams
         own = holdings.columns[ACTIVE]
-        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha)
+        link = LINKS[settings.link]
+        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha, link)
 
     def alone_scores(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams
