@@ -217,3 +217,12 @@ def test_what_the_own_columns_leave_open_is_uncertain_too() -> None:
     assert (bounded.value, bounded.low, bounded.high) == pytest.approx((0.4, 0.3, 0.5))
     free = left_open(adds, Measurement(0.05, 0.0, 0.1, 100, "leakage", "records"))
     assert free == adds
+
+
+def test_the_gain_is_the_difference_of_the_two_accuracies_beside_it() -> None:
+    chosen = {"seeds": 3, "targets": 20, "threats": ("agnostic",), "defenses": False}
+    worth = audited(noise(90, 6, 2), AuditSpec("y", ("c0", "c1"), **chosen)).worth
+    between = worth.accuracy.value - worth.accuracy_alone.value
+    assert worth.accuracy_gain.value == pytest.approx(between, abs=1e-12)
+    assert worth.accuracy_gain.n < 3 * 36  # people, not people times seeds
+    assert worth.auc_gain.value == pytest.approx(worth.auc.value - worth.auc_alone.value, abs=1e-12)
