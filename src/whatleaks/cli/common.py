@@ -113,11 +113,11 @@ def named(words: Sequence[str]) -> list[str]:
     return [",".join(words)]
 
 
-def sizes(text: str | None) -> tuple[int, ...]:
+def whole_numbers(flag: str, text: str | None) -> tuple[int, ...]:
     """Read a comma-separated list of whole numbers, such as layer sizes."""
     parts = words(text)
     if not all(part.isdecimal() for part in parts):
-        raise UsageError(f"--hidden takes whole numbers such as 600,300,100, got {text!r}")
+        raise UsageError(f"--{flag} takes whole numbers such as 600,300,100, got {text!r}")
     return tuple(int(part) for part in parts)
 
 

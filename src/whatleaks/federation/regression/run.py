@@ -25,6 +25,7 @@ from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Fact, Federation, Progress
 from whatleaks.federation.regression.settings import (
     LINEAR,
+    LINKS,
     LOGISTIC,
     Link,
     RegressionSettings,
@@ -32,8 +33,9 @@ from whatleaks.federation.regression.settings import (
 )
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.trained import diagonal, public_ranges
+from whatleaks.models.gram_rows import corollary_positions
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Grant, Queries, Ranges
+from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE
 
@@ -133,8 +135,9 @@ class RegressionTrained(TrainedOnBatch):
         settings: SecureLinearSettings,
         streams: Streams,
         run: Run,
+        link: Link,
     ) -> None:
-        super().__init__(holdings, rows, settings, streams)
+        super().__init__(holdings, rows, settings, streams, link)
         self.run = run
 
     def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
@@ -143,12 +146,24 @@ class RegressionTrained(TrainedOnBatch):
         columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
         ranges = public_ranges(columns)
         if self.run.queries is None:
-            return (ranges,)
+            return (ranges, self._elements(unknown, None))
         asked = [self.run.asked[party] for party in unknown]
         # A record that is zero in all other columns asks one party alone.
         records = diagonal([records for records, _ in asked])
         answers = np.concatenate([answers for _, answers in asked])
-        return (ranges, Queries(sealed(records), sealed(answers)))
+        weights = np.concatenate([self.run.weights[party] for party in unknown])
+        known = self._elements(unknown, weights)
+        return (ranges, Queries(sealed(records), sealed(answers)), known)
+
+    def _elements(self, unknown: tuple[str, ...], weights: Floats | None) -> KnownValues:
+        """Return the elements of the trained records that Corollary 1 asks for."""
+        table = self.holdings.joined(unknown, self.rows.training)
+        rows, columns = np.nonzero(corollary_positions(table, weights))
+        return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
+
+    def facts(self) -> dict[str, Fact]:
+        """Tell the sizes of what was trained, and the loss of a record at the end."""
+        return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
 
     def memory(self, party: str) -> tuple[object, ...]:
         """Return the active party's own part in the training, step by step."""
@@ -226,21 +241,26 @@ def ridge_classes(
 
 @catalog.federation(
     "regression",
-    title="Linear regression on ciphertexts; an arbiter decrypts gradients",
+    title="Linear or logistic regression on ciphertexts; an arbiter decrypts gradients",
     paper="Li, Bao, Xiang, Liu, Chen, Wang, Wang (secure FL), section 2.1",
 )
 class RegressionFederation(Federation):
-    """Encrypted linear regression with an arbiter."""
+    """Encrypted regression with an arbiter, with either link."""
 
     stream = "encrypted"
     recorded = True
     settings_type = RegressionSettings
-    models: ClassVar[Mapping[str, RegressionSettings]] = {"encrypted": RegressionSettings()}
+    models: ClassVar[Mapping[str, RegressionSettings]] = {
+        "encrypted": RegressionSettings(),
+        "encrypted-logistic": RegressionSettings(link=LOGISTIC.name),
+    }
     shows = frozenset({"gradient"})
 
     def offers(self, settings: RegressionSettings) -> frozenset[type[Grant]]:
         """Answers to queries, unless the prediction phase stays closed."""
-        return frozenset({Ranges, Queries} if settings.queries else {Ranges})
+        return frozenset(
+            {Ranges, KnownValues, Queries} if settings.queries else {Ranges, KnownValues}
+        )
 
     def choose_rows(
         self,
@@ -266,15 +286,16 @@ class RegressionFederation(Federation):
         progress: Progress | None = None,
     ) -> RegressionTrained:
         """Train on real ciphertexts of ``rows.training`` over ``channel``."""
-        from whatleaks.federation.regression.linear import run
+        from whatleaks.federation.regression.linear import run_regression
 
         del progress
         self.refuse(hijacker, detector)
-        own, passives, target = tables_of(holdings, rows)
+        link = LINKS[settings.link]
+        own, passives, target = tables_of(holdings, rows, link)
         unknown = sum(table.shape[1] for table in passives)
         chosen = settings.for_batch(own, unknown)
-        done = run(own, passives, target, chosen, streams, channel)
-        return RegressionTrained(holdings, rows, chosen, streams, done)
+        done = run_regression(link, own, passives, target, chosen, streams, channel)
+        return RegressionTrained(holdings, rows, chosen, streams, done, link)
 
     def alone(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams
@@ -282,7 +303,8 @@ class RegressionFederation(Federation):
         """Class by the minimum of the loss on the batch, over the own columns only."""
         del streams
         own = holdings.columns[ACTIVE]
-        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha)
+        link = LINKS[settings.link]
+        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha, link)
 
     def alone_scores(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams
