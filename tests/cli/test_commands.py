@@ -23,8 +23,8 @@ from whatleaks.auditor.plan import threats_of
 from whatleaks.errors import UsageError
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-QUICK = {"seeds": 1, "targets": 40, "inversion_steps": 50}
-QUICK_FLAGS = ("--seeds", "1", "--targets", "40", "--inversion-steps", "50")
+QUICK = {"quick": True, "targets": 40, "inversion_steps": 50}
+QUICK_FLAGS = ("--quick", "--targets", "40", "--inversion-steps", "50")
 
 
 def command(
@@ -141,6 +141,8 @@ def test_fail_above(tmp_path: Path) -> None:
         "--passive",
         "deposit",
         "--no-defenses",
+        "--threat",
+        "white-box",
         *QUICK_FLAGS,
     )
     assert command(*flags, "--fail-above", "0.5", cwd=tmp_path).returncode == 1
@@ -206,7 +208,8 @@ def test_an_interrupted_audit_resumes(tmp_path: Path) -> None:
     people(400).to_csv(tmp_path / "t.csv", index=False)
     words = [
         sys.executable, "-m", "whatleaks.cli", "audit", "t.csv", "--label", "loan", "--passive", "deposit,income",
-        "--no-defenses", "--seeds", "4", "--targets", "40", "--inversion-steps", "400", "--out", "out",
+        "--no-defenses", "--seeds", "3", "--targets", "40", "--inversion-steps", "100", "--out", "out",
+        "--threat", "white-box",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     running = subprocess.Popen(

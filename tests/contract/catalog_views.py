@@ -26,6 +26,8 @@ from whatleaks.trial.trial import run_trial
 # Whatever has one of these settings gets it, unless it is quicker already.
 BRIEF: dict[str, int] = {
     "steps": 30,
+    "least_steps": 20,
+    "made_up": 200,
     "shadow_steps": 30,
     "pretraining": 30,
     "decoding": 30,

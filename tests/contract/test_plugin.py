@@ -25,7 +25,7 @@ PARTS = {
     "threats": "example-trained-with",
     "federations": "example-nearest",
 }
-QUICK = ("--label", "y", "--passive", "c,d", "--seeds", "1", "--targets", "30")
+QUICK = ("--label", "y", "--passive", "c,d", "--quick", "--targets", "30")
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,7 @@ QUICK: dict[str, dict[str, Any]] = {  # settings of a quick run; others keep the
     "trees": {},
     "regression": {"key_bits": 512, "insecure_test_key": True, "epochs": 2},
     "shared-regression": {"key_bits": 512, "insecure_test_key": True, "epochs": 2},
+    "boost": {"key_bits": 512, "insecure_test_key": True, "rounds": 1, "records": 60},
 }
 
 

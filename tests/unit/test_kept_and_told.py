@@ -59,7 +59,6 @@ def test_no_value_of_any_party_is_written_unless_asked_for(
         ("city",),
         model="tree",
         threats=("white-box-tree",),
-        seeds=1,
         targets=10,
         inversion_steps=5,
         bins=3,

@@ -154,7 +154,9 @@ def test_a_target_beside_the_class_is_what_is_regressed() -> None:
     trained = FEDERATION.train(holdings, rows, FAST, Streams(3), Channel())
     (history,) = trained.memory("active")
     assert np.array_equal(history.targets, target[:10])
-    assert trained.facts() == {"attacker columns": 10, "victim columns": 4, "records": 10}
+    facts = dict(trained.facts())
+    assert 0.0 < facts.pop("loss") < 1.0
+    assert facts == {"attacker columns": 10, "victim columns": 4, "records": 10}
     assert trained.release(np.arange(3), Channel(), OPEN) is None
 
 

@@ -8,18 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
-from whatleaks.auditor.combine import (
-    LEARNER,
-    Entry,
-    Parts,
-    alone_of,
-    combine_guess,
-    guesses_of,
-    mean_of,
-    rivals_of,
-    with_limit,
-)
+from whatleaks.arrays import Floats, Ints, sealed, sealed_bools
+from whatleaks.auditor.combine import Entry, alone_of, guesses_of, rivals_of, with_limit
+from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of
 from whatleaks.auditor.result import (
     ColumnDefense,
     DefenseFinding,
@@ -304,7 +295,7 @@ def _narrowed(scored: Scored, places: Ints) -> Scored:
         squared=sealed(scored.squared[:, places]),
         together=sealed(scored.together[:, places]),
         moved=sealed(scored.moved[:, places]),
-        named=sealed(scored.named[:, places] if scored.named.size else scored.named),
+        named=sealed_bools(scored.named[:, places] if scored.named.size else scored.named),
     )
 
 

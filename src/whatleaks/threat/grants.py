@@ -197,6 +197,24 @@ class Queries(Grant):
     answers: Floats
 
 
+@travels
+@dataclass(frozen=True)
+class Probes(Grant):
+    """Made-up records, and which side they take at the partner's nodes.
+
+    Pair i: record ``record[i]`` of ``records`` goes left at node ``node[i]`` if ``left[i]``.
+    """
+
+    sentence: ClassVar[str] = (
+        "which side records that the adversary makes up take at the partner's nodes"
+    )
+
+    records: Floats
+    record: Ints
+    node: Ints
+    left: Ints
+
+
 @dataclass(frozen=True)
 class Granted:
     """What was handed out, by class. Asking for more raises ``GrantError``."""

@@ -72,12 +72,12 @@ class TrainedOnBatch:
         """Class records by the minimum of the loss on the batch.
 
         A dozen epochs leak the table but do not finish the training; the minimum is where
-        more epochs would lead, so it is the fair measure of what joining is worth. The
-        logistic regression is one of y - 1/2 on z / 4, so the linear one's classes stand for it.
+        more epochs would lead, so it is the fair measure of what joining is worth.
         """
         del guard
         together = self.holdings.joined(tuple(self.holdings.columns))
-        return ridge_classes(together, self.holdings, self.rows.training, rows, self.settings.alpha)
+        batch, alpha = self.rows.training, self.settings.alpha
+        return ridge_classes(together, self.holdings, batch, rows, alpha, self.link)
 
     def predicted(self, rows: Ints) -> Floats:
         """Predict a numeric label itself, at the minimum of the loss on the batch."""
@@ -161,6 +161,10 @@ class RegressionTrained(TrainedOnBatch):
         rows, columns = np.nonzero(corollary_positions(table, weights))
         return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
 
+    def facts(self) -> dict[str, Fact]:
+        """Tell the sizes of what was trained, and the loss of a record at the end."""
+        return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
+
     def memory(self, party: str) -> tuple[object, ...]:
         """Return the active party's own part in the training, step by step."""
         return (self.run.active,) if party == ACTIVE else ()
@@ -188,37 +192,49 @@ def records_that_train(
 def tables_of(
     holdings: Holdings, rows: Rows, link: Link = LINEAR
 ) -> tuple[Floats, list[Floats], Floats]:
-    """Return own columns, passive tables and targets of the records that train.
-
-    A logistic regression needs 0 and 1: a number is cut at its median, and of several classes
-    the upper half is 1.
-    """
-    if holdings.target is not None:
+    """Return own columns, passive tables and targets of the records that train."""
+    if link is LOGISTIC:
+        target = _last_class(holdings)[rows.training]
+    elif holdings.target is not None:
         target = holdings.target[rows.training]
-        if link is LOGISTIC:
-            target = (target > np.median(target)).astype(np.float64)
     else:
         target = holdings.labels[rows.training] / (holdings.classes - 1)
-        if link is LOGISTIC:
-            target = (target >= 0.5).astype(np.float64)
     passives = [holdings.joined((name,), rows.training) for name in holdings.passives]
     return holdings.joined((ACTIVE,), rows.training), passives, sealed(target)
 
 
-def ridge_weights(x: Floats, y: Floats, alpha: float) -> Floats:
-    """Return the minimum of the ridge loss."""
+def _last_class(holdings: Holdings) -> Floats:
+    """Say of every record whether it is of the last class: with two classes, the label itself."""
+    return np.asarray(holdings.labels == holdings.classes - 1, dtype=np.float64)
+
+
+def ridge_weights(x: Floats, y: Floats, alpha: float, link: Link = LINEAR) -> Floats:
+    """Return the minimum of the loss: its gradient X^T (slope X w + offset - y) + alpha w is zero."""
     return np.asarray(
-        np.linalg.solve(x.T @ x + alpha * np.eye(x.shape[1]), x.T @ y), dtype=np.float64
+        np.linalg.solve(link.slope * x.T @ x + alpha * np.eye(x.shape[1]), x.T @ (y - link.offset)),
+        dtype=np.float64,
     )
 
 
 def ridge_classes(
-    columns: Floats, holdings: Holdings, batch: Ints, asked: Ints, alpha: float
+    columns: Floats,
+    holdings: Holdings,
+    batch: Ints,
+    asked: Ints,
+    alpha: float,
+    link: Link = LINEAR,
 ) -> Ints:
-    """Class the ``asked`` records by the minimum of the ridge loss on the batch."""
-    top = holdings.classes - 1
-    x, y = columns[batch], holdings.labels[batch] / top
-    weights = ridge_weights(x, y, alpha)
+    """Class the ``asked`` records by the minimum of the loss on the batch.
+
+    A logistic regression tells the last class from the rest: the rest is its most frequent one.
+    """
+    top, x = holdings.classes - 1, columns[batch]
+    if link is LOGISTIC:
+        weights = ridge_weights(x, _last_class(holdings)[batch], alpha, link)
+        others = np.bincount(holdings.labels[batch], minlength=top + 1)[:top]
+        found = np.where(columns[asked] @ weights > 0.0, top, others.argmax())
+        return np.asarray(found, dtype=np.int64)
+    weights = ridge_weights(x, holdings.labels[batch] / top, alpha)
     guess = np.clip(np.rint(columns[asked] @ weights * top), 0, top)
     return np.asarray(guess, dtype=np.int64)
 
@@ -287,7 +303,8 @@ class RegressionFederation(Federation):
         """Class by the minimum of the loss on the batch, over the own columns only."""
         del streams
         own = holdings.columns[ACTIVE]
-        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha)
+        link = LINKS[settings.link]
+        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha, link)
 
     def alone_scores(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams
