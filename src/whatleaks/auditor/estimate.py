@@ -1,8 +1,8 @@
 """How long an audit will take, roughly, before it starts: for people who plan their day.
 
-The cost of a trial was measured with ``benchmarks/bench_audit_cost.py`` on linear models: a share
-for the start, one that every trial has, one that grows with the columns, and one with the cells
-of the table. Other models, and a busy machine, take longer.
+A share for the start and one that every trial has were measured with
+``benchmarks/bench_audit_cost.py`` on linear models (wine, breast cancer). What a column and a cell
+add are rough guesses. Other models, and a busy machine, take longer.
 """
 
 from __future__ import annotations
