@@ -24,6 +24,7 @@ _CLASSES: dict[str, type[Any]] = {}
 _FIELDS: dict[type[Any], tuple[str, ...]] = {}  # asked for with every message, so kept
 _WRITER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _ALLOWED_DTYPES = frozenset({"float64", "float32", "int64", "int32", "int8", "uint8", "bool"})
+_NAMES = {np.dtype(name): name for name in _ALLOWED_DTYPES}  # numpy spells a name anew each time
 LONGEST_HEADER = 1 << 28  # bytes, for what we wrote ourselves
 
 T = TypeVar("T")
@@ -115,11 +116,12 @@ def _pack(value: Any, blobs: list[bytes]) -> Any:
     if isinstance(value, float | np.floating):
         return {"f": float(value).hex()}
     if isinstance(value, np.ndarray):
-        if value.dtype.name not in _ALLOWED_DTYPES:
+        name = _NAMES.get(value.dtype) or value.dtype.name
+        if name not in _ALLOWED_DTYPES:
             raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
         little = value.astype(value.dtype.newbyteorder("<"), copy=False)
         blobs.append(np.ascontiguousarray(little).tobytes())
-        return {"a": value.dtype.name, "s": list(value.shape)}
+        return {"a": name, "s": list(value.shape)}
     if isinstance(value, bytes):
         blobs.append(value)
         return {"b": len(value)}

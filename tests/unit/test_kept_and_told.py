@@ -59,7 +59,6 @@ def test_no_value_of_any_party_is_written_unless_asked_for(
         ("city",),
         model="tree",
         threats=("white-box-tree",),
-        seeds=1,
         targets=10,
         inversion_steps=5,
         bins=3,
@@ -243,6 +242,14 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(
     assert newest.name in told[0]
     assert "damaged" in told[0]
     assert stat.S_IMODE(sorted(tmp_path.glob("epoch-*"))[0].stat().st_mode) == 0o600
+
+
+def test_a_damaged_older_checkpoint_leaves_the_newest(tmp_path: Path) -> None:
+    mine = checkpoints(tmp_path)
+    mine.save(1, np.ones(2))
+    mine.save(2, np.full(2, 2.0))
+    sorted(tmp_path.glob("epoch-*"))[0].write_bytes(b"")
+    assert list(checkpoints(tmp_path).load(lambda line: None)) == [2]
 
 
 def test_every_change_of_a_table_changes_its_fingerprint() -> None:

@@ -64,12 +64,12 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     word = level(column) if beyond else "low"
     if not beyond:
         text = (
-            f"Joining adds nothing that could be told from luck: none of the {attacks} attacks tried "
+            f"Joining adds nothing that could be told from luck: none of the attacks tried ({attacks}) "
             "learns more from what it is sent than from the messages of other people."
         )
     elif word == "low":
         text = (
-            f"Joining adds little: the best of the {attacks} attacks tried follows "
+            f"Joining adds little: the best of the attacks tried ({attacks}) follows "
             f"{share(column.adds)} more of the differences between people in “{column.column}” than "
             "without what it is sent."
         )
@@ -227,16 +227,7 @@ def advice(
             f"Your partner already has {plural}: {told}{more}. Its own columns tell them without "
             "joining, so no defense of the federation protects them."
         )
-    for threat in threats:
-        given = [g for g in threat.of("baseline") if not sees_nothing(g.name)]
-        rival = max(given, key=lambda g: g.leakage.value, default=None)
-        best = max(threat.of("attack"), key=lambda g: g.adds.value, default=None)
-        if rival and best and best.adds.value < LOW <= rival.leakage.value:
-            lines.append(
-                f"Under {threat.name} what the attacker is given beforehand says as much as the "
-                f"attack does: “{rival.title}” follows {percent(rival.leakage.value)} without any "
-                "federation. What matters is who holds it."
-            )
+    lines += _given_beforehand(threats)
     if head.level not in ("low", UNKNOWN) and any(
         threat.name == head.threat and model_granted(threat) for threat in threats
     ):
@@ -244,6 +235,23 @@ def advice(
             "The attack needs your part of the trained model. Ask whether the partner needs it."
         )
     return tuple(lines)
+
+
+def _given_beforehand(threats: Sequence[ThreatFinding]) -> list[str]:
+    """Name the threats in which what is granted tells as much as the attacks do."""
+    under: dict[tuple[str, str], list[str]] = {}
+    for threat in threats:
+        given = [g for g in threat.of("baseline") if not sees_nothing(g.name)]
+        rival = max(given, key=lambda g: g.leakage.value, default=None)
+        best = max(threat.of("attack"), key=lambda g: g.adds.value, default=None)
+        if rival and best and best.adds.value < LOW <= rival.leakage.value:
+            under.setdefault((rival.title, share(rival.leakage)), []).append(threat.name)
+    return [
+        f"Under {' and '.join(names)} what the attacker is given beforehand says as much as the "
+        f"attacks do: “{title}” follows {followed} without any federation. What matters is who "
+        "holds it."
+        for (title, followed), names in under.items()
+    ]
 
 
 def _about_defenses(

@@ -114,7 +114,7 @@ def _halts(entry: Entry, entries: Sequence[Entry]) -> str:
         and (e.scenario.seed, e.scenario.detector) == (scenario.seed, scenario.detector)
     )
     return (
-        f"Seed {scenario.seed}: {scenario.detector} {_verdict(entry)} the hijacker and "
+        f"Seed {scenario.seed}: {scenario.detector} {_verdict(entry)} {'+'.join(scenario.attacks)} and "
         f"{_verdict(fair)} honest training."
     )
 

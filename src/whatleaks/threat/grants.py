@@ -20,6 +20,8 @@ from whatleaks.models.additive import Additive
 from whatleaks.models.forest import Forest
 from whatleaks.models.grids import Grids
 from whatleaks.models.joint_network import JointNetwork
+from whatleaks.models.scaling import Scale
+from whatleaks.models.structures import Kept
 from whatleaks.models.tree import Tree
 
 MODEL = "the whole trained model, the passive party's part included"
@@ -138,6 +140,24 @@ class KnownValues(Grant):
     rows: Ints
     columns: Ints
     values: Floats
+
+
+@travels
+@dataclass(frozen=True)
+class PassiveNetwork(Grant):
+    """What a passive party's bottom model became, with the way it scales its columns."""
+
+    sentence: ClassVar[str] = (
+        "the passive party's trained bottom model, to be asked about any record"
+    )
+
+    network: Kept
+    scale: Scale
+    scaling: str
+
+    def answers(self, passive: Floats) -> Floats:
+        """Return the embeddings of records."""
+        return self.network.outputs(self.scale.apply(passive))
 
 
 @travels

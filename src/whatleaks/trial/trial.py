@@ -217,6 +217,7 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         count = max(FEWEST_AUXILIARY, int(np.ceil(len(order) * share)))
         count = min(count, len(order) - 1)
         auxiliary, training = sealed_ints(order[:count]), sealed_ints(order[count:])
+        auxiliary = data.auxiliary if len(data.auxiliary) else auxiliary
     if scenario.part:
         order = streams.rng("targets").permutation(data.pool)
         wanted = round(scenario.part * len(data.holdings.labels))  # a split by class may leave less

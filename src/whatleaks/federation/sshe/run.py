@@ -62,16 +62,10 @@ class SharedTrained(TrainedOnBatch):
 
     def notes(self) -> tuple[str, ...]:
         """Tell what one number for each record takes."""
-        learnt = (
-            ("the logistic regression tells the last class from the rest.",)
-            if self.link.offset and self.holdings.classes > 2
-            else ()
-        )
         return (
             *super().notes(),
             "without an arbiter no gradient is decrypted: the partner's own weights at the end are "
             "equations for one number per record, and only with as many columns as records in all.",
-            *learnt,
         )
 
 
@@ -85,6 +79,8 @@ class SharedRegressionFederation(Federation):
 
     stream = "encrypted"  # the same records and first weights as with an arbiter
     recorded = True
+    pair = True
+    shares = True
     settings_type = SharedModelSettings
     models: ClassVar[Mapping[str, SharedModelSettings]] = {
         "shared-linear": SharedModelSettings(),
@@ -140,8 +136,8 @@ class SharedRegressionFederation(Federation):
     ) -> Ints:
         """Class by the minimum of the loss on the batch, over the own columns only."""
         del streams
-        own, link = holdings.columns[ACTIVE], settings.formula
-        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha, link)
+        own = holdings.columns[ACTIVE]
+        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha)
 
     def alone_scores(
         self, holdings: Holdings, rows: Rows, settings: SharedModelSettings, streams: Streams
