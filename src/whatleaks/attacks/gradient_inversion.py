@@ -18,6 +18,7 @@ from whatleaks.catalog import attack
 from whatleaks.citations import JIANG
 from whatleaks.codec import travels
 from whatleaks.errors import UsageError
+from whatleaks.models.shadow import distance
 from whatleaks.models.torch_forms import GivenOwn, log_scores
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
@@ -108,9 +109,4 @@ class GradientInversion:
         return ValueGuess(sealed(snapped(values, view) if self.snap else values))
 
     def _distance(self, released: torch.Tensor, logs: torch.Tensor) -> torch.Tensor:
-        import torch
-
-        if self.distance == "mse":
-            return ((released - logs.exp()) ** 2).mean(dim=1)  # Eq 18
-        # Eq 19 as printed is minus the divergence it names: the logarithm is turned over here.
-        return (torch.xlogy(released, released) - released * logs).sum(dim=1)
+        return distance(self.distance, released, logs)

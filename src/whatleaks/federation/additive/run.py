@@ -22,8 +22,9 @@ from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Federation, Progress
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.parties import output_count
-from whatleaks.federation.summed.trained import SummedTrained, joined_part, public_ranges
+from whatleaks.federation.summed.trained import SummedTrained, public_ranges
 from whatleaks.models.additive import Additive
+from whatleaks.models.joined_parts import OwnPart, joined_part
 from whatleaks.models.linear import Linear
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import AdditiveModel, Grant, LinearModel, Ranges
@@ -44,6 +45,10 @@ class AdditiveTrained(SummedTrained):
         model = Additive(own, other)
         columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
         return (LinearModel(model) if linear else AdditiveModel(model), public_ranges(columns))
+
+    def memory(self, party: str) -> tuple[object, ...]:
+        """Every party keeps its own part of the model: nobody can take it away (J Eq 11)."""
+        return (OwnPart(self.holders[party].export()),)
 
 
 @catalog.federation(

@@ -25,7 +25,8 @@ from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Fact, Federation, Progress
 from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
 from whatleaks.federation.roles import Hijacker
-from whatleaks.federation.summed.trained import diagonal, public_ranges
+from whatleaks.federation.summed.trained import public_ranges
+from whatleaks.models.joined_parts import diagonal
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, Queries, Ranges
 from whatleaks.wire.channel import Channel
