@@ -14,6 +14,7 @@ from whatleaks.errors import UsageError
 from whatleaks.models.additive import Additive, link
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
+from whatleaks.models.shadow import distance
 from whatleaks.models.torch_forms import log_scores, logits
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
 
@@ -44,8 +45,8 @@ def test_distances_are_the_papers(outputs: int) -> None:
     c, hat = link(z), link(other)
     log_hat = log_scores(torch.tensor(other))
     assert np.abs(log_hat.exp().numpy() - hat).max() < 1e-12
-    mse = GradientInversion()._distance(torch.tensor(c), log_hat).numpy()
-    kl = GradientInversion("kl")._distance(torch.tensor(c), log_hat).numpy()
+    mse = distance("mse", torch.tensor(c), log_hat).numpy()
+    kl = distance("kl", torch.tensor(c), log_hat).numpy()
     assert np.abs(mse - ((c - hat) ** 2).mean(axis=1)).max() < 1e-12  # Eq 18
     assert np.abs(kl - (c * np.log(c / hat)).sum(axis=1)).max() < 1e-12  # Eq 19, turned over
     assert (kl >= 0).all()
@@ -59,8 +60,8 @@ def test_linear_models_with_few_unknowns_are_inverted() -> None:
         Linear(sealed(rng.normal(size=(2, 4))), sealed(np.zeros(4))),
     )
     view, secret = view_of(model, 20, 3, 2, 3)
-    for distance in ("mse", "kl"):
-        attack = GradientInversion(distance, steps=6000, learning_rate=0.01)
+    for kind in ("mse", "kl"):
+        attack = GradientInversion(kind, steps=6000, learning_rate=0.01)
         guess = attack.infer(view, np.random.default_rng(0)).values
         assert ((guess - secret) ** 2).mean() < 1e-10
 

@@ -204,10 +204,16 @@ def _with_attacks(base: Scenario, spec: AuditSpec, attacks: Sequence[str]) -> Sc
 
 def _knowing(scenario: Scenario, entry: Card) -> Scenario:
     """Put a defense in place and tell it to the attacks that can use what it is."""
-    told: dict[str, Any] = dict(getattr(entry.build(), "told", dict)())
+    built = entry.build()
+    told: dict[str, Any] = dict(getattr(built, "told", dict)())
     known = {f.name for name in scenario.attacks for f in fields(guesser(name).part)}
     options = scenario.attack_options.merged({k: v for k, v in told.items() if k in known})
-    return replace(scenario, defense=entry.name, attack_options=options)
+    return replace(
+        scenario,
+        defense=entry.name,
+        attack_options=options,
+        asks=getattr(built, "asked", 1),
+    )
 
 
 def once_more(spec: AuditSpec, defended: Scenario, attack: str) -> Scenario:

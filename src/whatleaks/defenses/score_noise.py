@@ -13,6 +13,8 @@ from whatleaks.catalog import defense
 from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.errors import UsageError
 
+ASKED = 10  # times: a bank that scores a customer every month has as many in a year
+
 
 @defense(
     "noise-0.1",
@@ -41,6 +43,11 @@ class ScoreNoise(ReleaseDefense):
     def name(self) -> str:
         """The defense and its scale."""
         return f"noise-{self.sigma:g}"
+
+    @property
+    def asked(self) -> int:
+        """Every answer has noise of its own: whoever asks again averages it away."""
+        return ASKED
 
     def told(self) -> Mapping[str, Any]:
         """Return the noise's scale."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from whatleaks.arrays import Floats, Ints
 from whatleaks.errors import WireError
 from whatleaks.threat.grants import Grant, Granted
@@ -115,6 +117,17 @@ def plain_messages(received: Sequence[Message], *kinds: str) -> list[Floats]:
         for message in received
         if message.kind in kinds and isinstance(message.payload, Plain)
     ]
+
+
+def averaged(answers: Sequence[Floats], records: int) -> Floats:
+    """Return one row per record: where records were asked about several times, their mean.
+
+    Answers of one request may come in several messages; every request is about all records.
+    """
+    every = np.concatenate(answers, axis=0)
+    if not records or len(every) == records:
+        return every
+    return np.asarray(every.reshape(-1, records, every.shape[1]).mean(axis=0))
 
 
 def must_remember(memory: Memory, kind: type[K], what: str) -> K:

@@ -113,7 +113,7 @@ def with_options(settings: Any, options: Mapping[str, Any], where: str) -> Any:
 def training_key(scenario: Scenario) -> str:
     """Hash all that decides what is trained, and nothing else."""
     kept = dict(scenario.identity())
-    for name in ("targets", "part", "references", "measures", "shown"):
+    for name in ("targets", "part", "references", "measures", "shown", "asks"):
         kept.pop(name, None)
     if not scenario.known_from:  # people who are made up stand in the tables
         kept.pop("known", None)

@@ -74,6 +74,7 @@ class Scenario:
     defense_options: Settings = field(default=Settings(), metadata=_IDENTITY)
     detector: str = field(default="", metadata=_IDENTITY)
     detector_options: Settings = field(default=Settings(), metadata=_IDENTITY)
+    asks: int = field(default=1, metadata=_IDENTITY)  # how often every record is asked about
     targets: int = field(default=0, metadata=_IDENTITY)  # 0: half of those that did not train
     part: float = field(default=0.0, metadata=_IDENTITY)  # attack this share of all records
     references: tuple[str, ...] = field(default=("baselines",), metadata=_IDENTITY)
@@ -111,6 +112,7 @@ class Scenario:
             ("unknown", 0),
             ("parties", 1),
             ("known", 1),
+            ("asks", 1),
         ):
             if getattr(self, name) < least:
                 raise SpecError(f"{name} must be at least {least}, got {getattr(self, name)}")

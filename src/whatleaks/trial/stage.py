@@ -22,7 +22,7 @@ from whatleaks.federation.protocol import Trained
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownPeople, ModelGrant, Schema, TreesGrant, hand_out
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.model import Memory, ThreatModel, plain_messages
+from whatleaks.threat.model import Memory, ThreatModel, averaged, plain_messages
 from whatleaks.trial.plan import build_guesser
 from whatleaks.wire.channel import Alter, Channel
 from whatleaks.wire.transcript import Transcript
@@ -43,6 +43,7 @@ class Stage:
     guard: Guard
     parameters: ParameterDefense | None = None
     alter: Alter | None = None
+    asks: int = 1  # how often the adversary has every record predicted
 
     @property
     def victims(self) -> tuple[str, ...]:
@@ -62,7 +63,8 @@ class Stage:
     def view(self, rows: Ints) -> Any:
         """Have ``rows`` predicted, and project what the coalition then holds."""
         channel = Channel(Transcript(self.coalition), self.alter)
-        self.trained.release(rows, channel, self.guard)
+        for _ in range(self.asks):
+            self.trained.release(rows, channel, self.guard)
         received = [
             message
             for party in self.coalition
@@ -101,13 +103,14 @@ class Stage:
             return ()
         rows = self.rows.known
         channel = Channel(Transcript(self.coalition), self.alter)
-        self.trained.release(rows, channel, self.guard)
+        for _ in range(self.asks):
+            self.trained.release(rows, channel, self.guard)
         sent = [
             values
             for party in self.coalition
             for values in plain_messages(channel.transcript.received_by(party), *self.threat.reads)
         ]
-        released = np.concatenate(sent) if sent else np.zeros((len(rows), 0))
+        released = averaged(sent, len(rows)) if sent else np.zeros((len(rows), 0))
         return (
             KnownPeople(
                 self.holdings.joined(self.coalition, rows),

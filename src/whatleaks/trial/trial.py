@@ -20,6 +20,7 @@ from whatleaks.codec import decode, encode, travels
 from whatleaks.data.holdings import Rows, choose_rows, with_known, with_made_up
 from whatleaks.data.table import beside_table, unpack_table
 from whatleaks.defenses.protocol import (
+    OPEN,
     DataDefense,
     Guard,
     MessageDefense,
@@ -347,6 +348,10 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
     if not training.data.holdings.victims(coalition):
         raise SpecError("coalition: every passive party is in it, so nobody is attacked")
     altered = _altered(parts, streams, "messages/release")
+    if isinstance(defense, ReleaseDefense) and defense.learns and len(training.rows.training):
+        silent = Channel(Transcript([]))
+        scores = training.trained.release(training.rows.training, silent, OPEN)
+        defense = defense if scores is None else defense.learnt(scores)
     stage = Stage(
         training.data.holdings,
         training.rows,
@@ -364,6 +369,7 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
         ),
         defense if isinstance(defense, ParameterDefense) else None,
         altered,
+        scenario.asks,
     )
     if stage.guard.gate is None:
         return stage
@@ -456,7 +462,7 @@ def _guess(
         )
         with clock("limit alone"):
             scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
-    return Done(stage, view, evaluator, answers, scored, streams), notes
+    return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
 
 
 def _again(attack: Any, view: Any, streams: Streams, stream: str) -> Committed | None:

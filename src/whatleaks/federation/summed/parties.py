@@ -18,6 +18,7 @@ from whatleaks.defenses.protocol import OPEN, Guard
 from whatleaks.errors import UsageError
 from whatleaks.federation.protocol import Progress
 from whatleaks.federation.schedule import TrainingSettings
+from whatleaks.federation.summed.private import PrivateGradients
 from whatleaks.models.additive import Bottom, link
 from whatleaks.models.torch_network import Layers, Optimiser, build, export
 from whatleaks.wire.expected import ANY, Expected, Post, Programme, read_plain
@@ -66,6 +67,7 @@ class Holder:
         import torch
 
         self.name = name
+        self.private: PrivateGradients | None = None
         self._layers = layers
         self._features = torch.tensor(features, dtype=torch.float64)
         # One bias is enough for a linear part; the active party has it.
@@ -92,7 +94,13 @@ class Holder:
             post.send(step, self.name, COORDINATOR, "outputs", sent)
             shape = (len(rows), self._layers.output)
             payload = yield Expected(step, COORDINATOR, "output-gradient", shape, True)
-            self._optimiser.follow(outputs, torch.tensor(read_plain(payload)))
+            gradient = torch.tensor(read_plain(payload))
+            if self.private is None:
+                self._optimiser.follow(outputs, gradient)
+            else:  # the gradient is that of a mean: each record's own is as many times as large
+                inputs = self._features[torch.tensor(rows)]
+                self.private.set_gradients(self._module, inputs, gradient * len(rows))
+                self._optimiser.update()
 
     def emit(self, features: Floats) -> Floats:
         """Return the outputs of records with the model as it stands."""

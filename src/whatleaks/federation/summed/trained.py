@@ -46,7 +46,7 @@ class SummedTrained:
     ) -> None:
         """Train on ``rows.training`` over ``channel``, in batches from the stream ``batches``."""
         exchange = Exchange(channel, UNBOUNDED)
-        schedule = agreed_batches(len(rows.training), settings, streams.rng("batches"))
+        schedule = self.schedule(len(rows.training), settings, streams)
         labels = sealed_ints(self.holdings.labels[rows.training])
         programmes: dict[str, Programme[Any]] = {
             name: holder.train(schedule, exchange, labels if name == ACTIVE else None)
@@ -54,6 +54,10 @@ class SummedTrained:
         }
         programmes[COORDINATOR] = self.coordinator.train(schedule, len(labels), exchange, progress)
         exchange.drive(programmes)
+
+    def schedule(self, records: int, settings: Any, streams: Streams) -> tuple[Ints, ...]:
+        """Return the rows of every batch."""
+        return agreed_batches(records, settings, streams.rng("batches"))
 
     def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats:
         """Send the active party the scores of ``rows``; with a gate, of the released ones."""
