@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from whatleaks.catalog import defense
 from whatleaks.defenses.protocol import TrainingDefense
@@ -23,6 +23,8 @@ STEPS = 300  # at most: every step costs privacy, and the paper does not say how
 @dataclass(frozen=True)
 class PrivateTraining(TrainingDefense):
     """Clip every record's gradient to ``clip`` and add noise for (``epsilon``, 1e-5)."""
+
+    compared: ClassVar[tuple[str, ...]] = ("dp-sgd-0.1", "dp-sgd-10")
 
     epsilon: float = 1.0
     clip: float = 1.0

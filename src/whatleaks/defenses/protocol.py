@@ -31,6 +31,7 @@ class Defense(ABC):
     """Anything that fits a socket. ``socket`` is the word that listings and reports use."""
 
     socket: ClassVar[str]
+    compared: ClassVar[tuple[str, ...]] = ()  # other settings to try where defenses are compared
 
     @property
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class ScoreNoise(ReleaseDefense):
     Not in the paper: scores below zero are set to zero and each record's scores are scaled
     to sum to one, so that what is released is still a set of scores.
     """
+
+    compared: ClassVar[tuple[str, ...]] = ("noise-0.01", "noise-1")
 
     sigma: float = 0.1
 
