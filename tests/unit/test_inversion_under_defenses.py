@@ -22,6 +22,7 @@ from whatleaks.threat.views.prediction import WhiteBoxLinearView
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import run_trial
+from whatleaks.wire.message import Message, Plain
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -91,10 +92,17 @@ def test_a_cut_score_fits_anything_inside_its_step() -> None:
 
 
 def test_asking_again_averages_noise_away() -> None:
-    answers = [np.full((4, 2), value) for value in (0.2, 0.4)]
-    assert np.allclose(averaged(answers, 4), 0.3, atol=1e-15)
-    halves = [np.array([[1.0]]), np.array([[3.0]])]
-    assert np.array_equal(averaged(halves, 2), [[1.0], [3.0]])
+    rounds = [
+        [
+            Message(0, "coordinator", "active", "scores", Plain(sealed(np.full((4, 2), value)))),
+            Message(0, "coordinator", "active", "released", Plain(sealed(np.full(4, value)))),
+        ]
+        for value in (0.2, 0.4)
+    ]
+    scores, other = averaged(rounds, frozenset({"scores"}))
+    assert np.allclose(scores.payload.values, 0.3, atol=1e-15)
+    assert np.array_equal(other.payload.values, np.full(4, 0.2))
+    assert averaged(rounds[:1], frozenset({"scores"})) == rounds[0]
     assert ScoreNoise(0.1).asked > 1
     assert Rounding(1).asked == 1
     base = Scenario("wine", unknown=1, targets=30, defense="noise-0.1",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.errors import WireError
 from whatleaks.threat.grants import Grant, Granted
 from whatleaks.wire.message import Message, Plain
@@ -119,15 +119,21 @@ def plain_messages(received: Sequence[Message], *kinds: str) -> list[Floats]:
     ]
 
 
-def averaged(answers: Sequence[Floats], records: int) -> Floats:
-    """Return one row per record: where records were asked about several times, their mean.
+def averaged(rounds: Sequence[Sequence[Message]], kinds: frozenset[str]) -> list[Message]:
+    """Return the messages of one request, with the mean of the answers to the same one repeated.
 
-    Answers of one request may come in several messages; every request is about all records.
+    Only plain messages of ``kinds`` are averaged: what a threat reads. Of the others the first
+    round stands for all.
     """
-    every = np.concatenate(answers, axis=0)
-    if not records or len(every) == records:
-        return every
-    return np.asarray(every.reshape(-1, records, every.shape[1]).mean(axis=0))
+    first, *more = rounds
+    found = []
+    for message, *again in zip(first, *more, strict=True):
+        payloads = [m.payload for m in (message, *again)]
+        values = [p.values for p in payloads if isinstance(p, Plain)]
+        if again and message.kind in kinds and len(values) == len(payloads):
+            message = replace(message, payload=Plain(sealed(np.mean(values, axis=0))))
+        found.append(message)
+    return found
 
 
 def must_remember(memory: Memory, kind: type[K], what: str) -> K:

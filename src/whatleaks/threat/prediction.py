@@ -11,7 +11,7 @@ from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
 from whatleaks.threat.grants import Granted, LinearModel, ModelGrant, Ranges, Schema
-from whatleaks.threat.model import Conduct, Memory, ThreatModel, averaged, plain_messages
+from whatleaks.threat.model import Conduct, Memory, ThreatModel, plain_messages
 from whatleaks.threat.views.agnostic import AgnosticView
 from whatleaks.threat.views.prediction import (
     PredictionView,
@@ -40,7 +40,7 @@ def scored_records(received: Sequence[Message], memory: Memory) -> tuple[Floats,
     target = memory.target
     if released:
         target = sealed(target[np.concatenate(released) > 0.5])
-    return target, sealed(averaged(scores, len(target)))
+    return target, sealed(np.concatenate(scores, axis=0))
 
 
 def _white_box(
