@@ -49,7 +49,7 @@ class Counting:
         self._ciphers = ciphers
         self.scheme = ciphers.scheme
         self.key_bytes = ciphers.key_bytes
-        self.plaintext_bits = ciphers.plaintext_bits
+        self.largest = ciphers.largest
         self.done: Counter[str] = Counter()
 
     def encrypt(self, integers: BigInts) -> Any:

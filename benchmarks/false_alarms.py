@@ -1,8 +1,10 @@
 """How often an audit raises an alarm where nothing is told: scores exchanged before release.
 
 Every record is sent the scores of another one, so what is sent has nothing to do with its
-passive columns. Small tables of many kinds; an alarm is a headline beyond guessing. Prints the
-rate with its interval. ``--generative`` tries the slow generative attack too.
+passive columns. Small tables of many kinds, under every threat that looks at a linear model; an
+alarm is a headline beyond guessing. Prints the rate with its interval, and leaves with 1 if it is
+above 1 in 20. Models train for fewer steps than in an audit: their scores tell nothing anyway.
+``--generative`` tries the slow generative attack too.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +33,8 @@ from whatleaks.trial.stage import Stage
 from whatleaks.trial.trial import run_group
 
 SLOW = ("generative-regression",)
+STEPS = 300  # of training
+MOST = 0.05  # of the audits may raise an alarm
 
 
 @contextmanager
@@ -73,14 +79,15 @@ def audit_of_nothing(seed: int, seeds: int = 1, generative: bool = False) -> Hea
     """Audit one table whose scores were exchanged and return the headline."""
     frame, passive = table(seed)
     spec = AuditSpec(
-        "y", tuple(passive), seeds=seeds, targets=100, threats=("white-box",), inversion_steps=20,
-        defenses=False, drop_constant=True,
+        "y", tuple(passive), seeds=seeds, targets=100, inversion_steps=20, defenses=False,
+        drop_constant=True,
     )  # fmt: skip
     planned = [
         replace(
             scenario,
             attacks=tuple(a for a in scenario.attacks if generative or a not in SLOW),
             references=("baselines", "alone", "control"),
+            model_options=scenario.model_options.merged({"steps": STEPS}),
             measures=(),
         )
         for scenario in scenarios(spec, "table", "none")
@@ -99,20 +106,25 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--generative", action="store_true")
     chosen = parser.parse_args()
     start, alarms, raised = time.perf_counter(), 0, 0
-    for seed in range(chosen.first, chosen.first + chosen.tables):
-        head = audit_of_nothing(seed, chosen.seeds, chosen.generative)
-        alarms += head.beyond_guessing
-        raised += head.level != "low"
-        if head.beyond_guessing:
-            print(f"table {seed}: {head.level}, {head.sentence}", file=sys.stderr)
+    tables = range(chosen.first, chosen.first + chosen.tables)
+    one = partial(audit_of_nothing, seeds=chosen.seeds, generative=chosen.generative)
+    with ProcessPoolExecutor(chosen.workers) as pool:
+        for seed, head in zip(tables, pool.map(one, tables), strict=True):
+            alarms += head.beyond_guessing
+            raised += head.level != "low"
+            if head.beyond_guessing:
+                said = f"table {seed}: {head.attack} under {head.threat}, {head.sentence}"
+                print(said, file=sys.stderr, flush=True)
     rate = wilson(alarms, chosen.tables, "alarms")
     print(
         f"{alarms} alarms in {chosen.tables} tables: {rate.value:.1%} (95 % interval {rate.low:.1%} "
         f"to {rate.high:.1%}); level above low: {raised}; {time.perf_counter() - start:.0f} s"
     )
+    sys.exit(int(rate.value > MOST))
 
 
 if __name__ == "__main__":

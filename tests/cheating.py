@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,21 @@ def _network(table: str, port: int) -> bool:
         return True
 
 
+def _signals() -> bool:
+    """Reach the process that started this one by its number."""
+    parent = os.getppid()
+    return parent > 0 and os.kill(parent, 0) is None
+
+
+def _left_open(table: str) -> bool:
+    """Reach the table from a folder that was left open from outside."""
+    for number in range(3, 20):
+        with suppress(OSError):
+            os.close(os.open(table.lstrip("/"), os.O_RDONLY, dir_fd=number))
+            return True
+    return False
+
+
 def _in_folder(folder: Path) -> bool:
     return any(folder.iterdir())
 
@@ -45,7 +61,7 @@ def _in_home() -> bool:
 CHEATS: dict[str, Callable[[str, int], bool]] = {
     "command line": lambda table, port: b"pytest" in _parents("cmdline"),
     "table": lambda table, port: bool(Path(table).read_bytes()),
-    "environment": lambda table, port: b"WHATLEAKS_" in _parents("environ"),
+    "environment": lambda table, port: b"PATH=" in _parents("environ"),
     "processes": _other_processes,
     "network": _network,
     "home": lambda table, port: _in_home(),
@@ -56,6 +72,9 @@ CHEATS: dict[str, Callable[[str, int], bool]] = {
     "writing": lambda table, port: bool(Path(np.__file__).with_name("x").write_text("x")),
     "parent's folder": lambda table, port: _in_folder(Path(f"/proc/{os.getppid()}/cwd/")),
     "root of the parent": lambda table, port: _in_folder(Path(f"/proc/{os.getppid()}/root/home")),
+    "signals": lambda table, port: _signals(),
+    "above the root": lambda table, port: bool(Path(f"/..{table}").read_bytes()),
+    "below the root": lambda table, port: _left_open(table),
     "mounts": lambda table, port: table.rpartition("/")[0] in Path("/proc/mounts").read_text(),
 }
 
@@ -63,17 +82,19 @@ CHEATS: dict[str, Callable[[str, int], bool]] = {
 @travels
 @dataclass(frozen=True)
 class Cheating:
-    """Guesses one where its cheat works, else zero."""
+    """Tries every cheat in one process: its guess has a column each, one where it works, else zero."""
 
-    cheat: str
     table: str
     port: int
     name: str = "cheating"
 
     def infer(self, view: ShapeView, rng: np.random.Generator) -> ValueGuess:
-        """Try the cheat."""
+        """Try the cheats."""
+        found = [float(self._works(cheat)) for cheat in CHEATS.values()]
+        return ValueGuess(sealed(np.tile(found, (view.records, 1))))
+
+    def _works(self, cheat: Callable[[str, int], bool]) -> bool:
         try:
-            found = CHEATS[self.cheat](self.table, self.port)
+            return cheat(self.table, self.port)
         except OSError:
-            found = False
-        return ValueGuess(sealed(np.full((view.records, view.unknown), float(found))))
+            return False

@@ -44,7 +44,8 @@ class Card:
     """How a part is listed and built. ``settings`` are what this name sets on its class.
 
     ``again``: an attack that is tried again under every defense; off for slow ones that a
-    sibling with the same view does better. ``family``: other settings of a defense are asked
+    sibling with the same view does better. ``obeys``: a programme for the active party that
+    answers as an honest one would. ``family``: other settings of a defense are asked
     for as FAMILY-VALUE.
     """
 
@@ -56,6 +57,7 @@ class Card:
     needs: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     again: bool = True
+    obeys: bool = False
     family: tuple[str, str] | None = None
     handed: bool = False  # somebody handed the part over with settings of its own: they stand
     home: str = ""  # the module that entered it, where the part itself does not say
@@ -142,9 +144,16 @@ def baseline(
     )
 
 
-def hijack(name: str, *, title: str, paper: str, needs: str) -> Callable[[type[T]], type[T]]:
-    """Enter a hijack: another programme for the active party (``federation.roles.Hijacker``)."""
-    return _decorator("hijack", name, title=title, paper=paper, needs=needs)
+def hijack(
+    name: str, *, title: str, paper: str, needs: str, obeys: bool = False, again: bool = True
+) -> Callable[[type[T]], type[T]]:
+    """Enter a hijack: another programme for the active party (``federation.roles.Hijacker``).
+
+    ``obeys``: it only watches, and all its answers are honest.
+    """
+    return _decorator(
+        "hijack", name, title=title, paper=paper, needs=needs, obeys=obeys, again=again
+    )
 
 
 def defense(

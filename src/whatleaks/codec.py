@@ -21,7 +21,10 @@ from whatleaks.errors import WireError
 
 _MAGIC = b"WLK1"
 _CLASSES: dict[str, type[Any]] = {}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {}  # asked for with every message, so kept
+_WRITER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _ALLOWED_DTYPES = frozenset({"float64", "float32", "int64", "int32", "int8", "uint8", "bool"})
+_NAMES = {np.dtype(name): name for name in _ALLOWED_DTYPES}  # numpy spells a name anew each time
 LONGEST_HEADER = 1 << 28  # bytes, for what we wrote ourselves
 
 T = TypeVar("T")
@@ -35,13 +38,14 @@ def travels(cls: type[T]) -> type[T]:
     if other is not None and other.__module__ != cls.__module__:
         raise TypeError(f"two classes named {cls.__name__} travel")
     _CLASSES[cls.__name__] = cls
+    _FIELDS[cls] = tuple(field.name for field in fields(cls))
     return cls
 
 
 def encode(value: Any) -> bytes:
     """Encode a tree of plain values into bytes."""
     blobs: list[bytes] = []
-    header = json.dumps(_pack(value, blobs), allow_nan=False, separators=(",", ":")).encode()
+    header = _WRITER.encode(_pack(value, blobs)).encode()
     return b"".join([_MAGIC, struct.pack("<I", len(header)), header, *blobs])
 
 
@@ -112,11 +116,12 @@ def _pack(value: Any, blobs: list[bytes]) -> Any:
     if isinstance(value, float | np.floating):
         return {"f": float(value).hex()}
     if isinstance(value, np.ndarray):
-        if value.dtype.name not in _ALLOWED_DTYPES:
+        name = _NAMES.get(value.dtype) or value.dtype.name
+        if name not in _ALLOWED_DTYPES:
             raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
         little = value.astype(value.dtype.newbyteorder("<"), copy=False)
         blobs.append(np.ascontiguousarray(little).tobytes())
-        return {"a": value.dtype.name, "s": list(value.shape)}
+        return {"a": name, "s": list(value.shape)}
     if isinstance(value, bytes):
         blobs.append(value)
         return {"b": len(value)}
@@ -130,7 +135,7 @@ def _pack(value: Any, blobs: list[bytes]) -> Any:
         name = type(value).__name__
         if _CLASSES.get(name) is not type(value):
             raise WireError(f"{name} does not travel: mark it with @travels")
-        parts = [[f.name, _pack(getattr(value, f.name), blobs)] for f in fields(value)]
+        parts = [[f, _pack(getattr(value, f), blobs)] for f in _FIELDS[type(value)]]
         return {"c": name, "v": parts}
     raise WireError(
         f"{type(value).__name__} cannot travel: only plain values, arrays and records do"
@@ -157,7 +162,7 @@ def _unpack(tree: Any, reader: _Reader) -> Any:
         if cls is None:
             raise WireError(f"a message holds an unknown record {tree['c']!r}")
         values = _named(tree["v"], reader)
-        if set(values) != {f.name for f in fields(cls)}:
+        if values.keys() != set(_FIELDS[cls]):
             raise WireError(f"a message's {tree['c']} has other fields than expected")
         return cls(**values)
     raise WireError("a message header holds an unknown kind of value")

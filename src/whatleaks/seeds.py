@@ -26,12 +26,13 @@ class Streams:
     def rng(self, name: str) -> np.random.Generator:
         """Return the generator of stream ``name``; the same name gives the same numbers.
 
-        Only the state is handed on: a generator made from a seed sequence would carry the root
-        along in ``bit_generator.seed_seq``.
+        Only the state is handed on: a generator made from the root's seed sequence would carry
+        the root along in ``bit_generator.seed_seq``. What it spawns comes from words drawn from
+        that sequence, so streams of other names and roots spawn others.
         """
-        seeded = np.random.PCG64(np.random.SeedSequence([self.root, *self._key(name)]))
-        bare = np.random.PCG64(0)
-        bare.state = seeded.state
+        sequence = np.random.SeedSequence([self.root, *self._key(name)])
+        bare = np.random.PCG64(np.random.SeedSequence(sequence.generate_state(8).tolist()))
+        bare.state = np.random.PCG64(sequence).state
         return np.random.Generator(bare)
 
     def under(self, name: str) -> Streams:

@@ -23,7 +23,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 def audit(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Audit t.csv as a user would."""
     path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])
-    base = ("audit", "t.csv", "--label", "y", "--passive", "income", "--seeds", "1")
+    base = ("audit", "t.csv", "--label", "y", "--passive", "income", "--quick")
     return subprocess.run(
         [sys.executable, "-m", "whatleaks", *base, "--no-defenses", "--out", "out", *words],
         capture_output=True,

@@ -24,7 +24,18 @@ from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import run_trial
 
 # Whatever has one of these settings gets it, unless it is quicker already.
-BRIEF: dict[str, int] = {"steps": 30, "epochs": 3, "rounds": 2, "trees": 3, "key_bits": 512}
+BRIEF: dict[str, int] = {
+    "steps": 30,
+    "least_steps": 20,
+    "made_up": 200,
+    "shadow_steps": 30,
+    "pretraining": 30,
+    "decoding": 30,
+    "epochs": 3,
+    "rounds": 2,
+    "trees": 3,
+    "key_bits": 512,
+}
 UNKNOWN = 2
 TARGETS = 30
 

@@ -14,7 +14,7 @@ from catalog_page import PAGE, line, own, page
 from catalog_views import build, looks, scenario, view_of, views_for
 from typer.testing import CliRunner
 
-from whatleaks.arrays import sealed
+from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.auditor.plan import scenarios, watched
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import KINDS, Card, card, cards
@@ -29,7 +29,7 @@ from whatleaks.defenses.protocol import (
     TrainingDefense,
     WithholdingDefense,
 )
-from whatleaks.detectors.protocol import Continue, Received
+from whatleaks.detectors.protocol import Continue, DetectorGrant, Received, Rehearsing
 from whatleaks.errors import AttackError
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import ModelGrant, TreesGrant
@@ -223,12 +223,18 @@ def test_a_detector_starts_clean_and_does_not_halt_on_what_it_sees_first(entry: 
     assert detector.name == entry.name
     assert all(grant.value for grant in detector.grants)
 
+    labels = sealed_ints([0, 1] * 4) if DetectorGrant.LABELS in detector.grants else None
+    rehearsed = tuple(sealed(rng(i).random((60, 8))) for i in range(5))
+
     def watched() -> list[Any]:
-        chance, watch, told = rng(), detector.start(), []
+        chance, told = rng(), []
+        rehearsing = isinstance(detector, Rehearsing)
+        watch = detector.compare(rehearsed) if rehearsing else detector.start()
         for step in range(60):
             probe = watch.choose(step, 8, chance)
             gradient = chance.normal(size=(8, 4))
-            told.append(watch.observe(step, Received(gradient, gradient.ravel()), probe, chance))
+            received = Received(gradient, gradient.ravel(), labels)
+            told.append(watch.observe(step, received, probe, chance))
         return told
 
     first = watched()

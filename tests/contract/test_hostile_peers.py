@@ -6,7 +6,7 @@ import json
 import struct
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,18 @@ def test_one_watch_per_peer(pair: Pair) -> None:  # noqa: F811
             assert "watch" in refused.value.details()
         passive.send(1, "passive", "active", "output", Plain(np.ones(2)))
         active.wait(Expected(1, "passive", "output", (2,), True))
+
+
+def test_calls_beyond_what_a_plan_needs_do_not_pile_up(pair: Pair) -> None:  # noqa: F811
+    with joined(pair) as (active, passive):
+        message = encode(Message(1, "passive", "active", "output", Plain(np.ones(2))))
+        data = passive.enveloped("active", message)
+        deliver = passive._calls["active"]["Deliver"]
+        with active._news:  # nothing can be put into the mailbox: every call would wait
+            calls = [deliver.future(data, timeout=1.0) for _ in range(60)]
+            codes = [call.code() for call in calls]
+        refused = sum(code is grpc.StatusCode.RESOURCE_EXHAUSTED for code in codes)
+        assert refused > 40
 
 
 def test_a_message_of_an_earlier_run_is_refused_as_such(pair: Pair) -> None:  # noqa: F811
@@ -113,19 +125,34 @@ def test_the_text_of_an_error_stays_at_home(pair: Pair) -> None:  # noqa: F811
     assert "step 4" in str(lost.value)
 
 
-def test_a_last_word_is_printed_without_control_characters(pair: Pair) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    ("word", "heard"),
+    [
+        (Leaving("\x1b[2J\x1b]0;owned\x07" + "x" * 2000, ""), r"stopped: \?\[2J\?\]0;owned\?xx"),
+        (Leaving({"reason": 1}, {"lost": 2}), "without a word"),  # type: ignore[arg-type]
+    ],
+    ids=["controls", "other types"],
+)
+def test_a_last_word_is_a_short_printable_line(
+    pair: Pair,  # noqa: F811
+    word: Leaving,
+    heard: str,
+) -> None:
     def leave(node: Node) -> None:
         with node:
             node.join()
-            node._last_word = Leaving("\x1b[2J\x1b]0;owned\x07" + "x" * 5000, "")
+            node._last_word = word
             node._leaving.set()
+            gone.wait(10.0)
 
+    gone = Event()
     with pair.node("active") as active:
         other = Thread(target=leave, args=(pair.node("passive"),))
         other.start()
         active.join()
-        with pytest.raises(PeerLost) as lost:
+        with pytest.raises(PeerLost, match=heard) as lost:
             active.wait(Expected(5, "passive", "output", (2,), True))
+        gone.set()
         other.join()
     assert str(lost.value).isprintable()
     assert len(str(lost.value)) < 400

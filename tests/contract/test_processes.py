@@ -50,6 +50,8 @@ from whatleaks.federation.regression.logistic import run_logistic
 from whatleaks.federation.regression.settings import SecureLinearSettings
 from whatleaks.federation.split.run import SplitFederation
 from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.federation.sshe.settings import SharedSettings
+from whatleaks.federation.sshe.training import run_shared
 from whatleaks.federation.trees.run import TreesFederation
 from whatleaks.federation.trees.settings import TreeSettings
 from whatleaks.models.boosted_trees import BoostSettings, train_joined
@@ -253,6 +255,29 @@ def test_four_processes_with_masks_and_shuffling_predict(tmp_path: Path, authori
     z = sum(tables[name][:4] @ single.weights[name] for name in ("active", *passives))
     scores = federation.column("active", "scores.csv")
     np.testing.assert_allclose(scores, 1 / (1 + np.exp(-z)), atol=1e-13)
+
+
+def test_two_processes_train_without_an_arbiter(tmp_path: Path, authority: Path) -> None:
+    settings = SharedSettings(
+        "logistic", 2, 4, learning_rate=0.05, fake_columns=1, key_bits=512, insecure_test_key=True
+    )
+    tables, channel = data(), Channel()
+    ids = [f"r{i}" for i in range(len(tables["y"]))]
+    files: dict[str, Files | None] = {
+        "active": Files(tables["active"], ids, tables["y"]),
+        "passive": Files(tables["passive"], ids),
+    }
+    pair = Processes(tmp_path, authority, {"protocol": "shared-regression"}, vars(settings), files)
+    pair.finish()
+    x, others, y = tables["active"], tables["passive"], tables["y"]
+    single = run_shared(x, others, y, settings, Streams(SEED), channel)
+    # Masks and shares are drawn anew: equal but for a last step of the fixed point.
+    np.testing.assert_allclose(pair.column("active"), single.active_weights, atol=1e-12)
+    np.testing.assert_allclose(pair.column("passive"), single.passive_weights, atol=1e-12)
+    for name in pair.parties:
+        heard = Transcript.load(tmp_path / name / "heard.wlk")
+        told = [t for t in channel.transcript.traffic() if t.receiver == name]
+        assert heard.traffic() == tuple(told)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])

@@ -138,7 +138,7 @@ def test_what_is_offered_scores_as_what_is_released(form: str, coalition: tuple[
 def test_every_form_goes_through_the_audit_with_its_defenses(form: str) -> None:
     frame = mixed(2, rows=150)[[*NUMBERS, "member", "y"]]
     given = read_model(fitted(CLASSIFIERS[form], frame), columns(frame))
-    spec = AuditSpec("y", ("income",), form, seeds=1, given=given.digest(), inversion_steps=5)
+    spec = AuditSpec("y", ("income",), form, quick=True, given=given.digest(), inversion_steps=5)
     planned = scenarios(spec, "table", "x")
     retrain = {c.name for c in cards("defense") if c.part.socket in ("data", "training")}
     assert not retrain & {s.defense for s in planned}
@@ -162,7 +162,7 @@ def test_the_name_of_a_result_holds_the_model() -> None:
     names = []
     for strength in (1.0, 2.0):
         given = read_model(fitted(LogisticRegression(C=strength), frame), NUMBERS)
-        spec = AuditSpec("y", ("income",), "given-linear", seeds=1, given=given.digest())
+        spec = AuditSpec("y", ("income",), "given-linear", quick=True, given=given.digest())
         names.append([name_of(scenario) for scenario in scenarios(spec, "table", "x")])
     assert not set(names[0]) & set(names[1])
 
@@ -199,7 +199,7 @@ def test_workers_and_this_process_find_the_same(tmp_path: Path) -> None:
     frame = mixed(5)[[*NUMBERS, "y"]]
     model = fitted(DecisionTreeClassifier(max_depth=4, random_state=0), frame)
     reports = [
-        whatleaks.audit(frame, "y", ["income"], model=model, seeds=1, defenses=False, workers=w)
+        whatleaks.audit(frame, "y", ["income"], model=model, quick=True, defenses=False, workers=w)
         for w in (1, 2)
     ]
     first, second = ([t.findings for t in r.result.threats] for r in reports)
@@ -220,7 +220,7 @@ def test_rows_that_trained_are_not_attacked() -> None:
         "model": model,
         "threats": "white-box",
         "defenses": False,
-        "seeds": 1,
+        "quick": True,
         "inversion_steps": 2,
     }
     by_mask = whatleaks.audit(frame, "y", ["income"], trained_on=trained, **choices)
@@ -247,11 +247,11 @@ def test_boosted_trees_have_a_black_box_only() -> None:
     frame = mixed(7)[[*NUMBERS, "y"]]
     codes = frame.y.map({name: i for i, name in enumerate(sorted(frame.y.unique()))})
     model = xgboost.XGBClassifier(n_estimators=5).fit(frame[NUMBERS], codes)
-    report = whatleaks.audit(frame, "y", ["income"], model=model, seeds=1)
-    assert [t.name for t in report.result.threats] == ["black-box"]
+    report = whatleaks.audit(frame, "y", ["income"], model=model, quick=True)
+    assert [t.name for t in report.result.threats] == ["black-box", "black-box-known"]
     assert not report.result.threats[0].of("attack")
     assert report.result.threats[0].of("limit")
     assert report.result.worth.accuracy.value > 0.8
-    assert any("No attack fits this model yet: xgboost" in n for n in report.result.notes)
+    assert any("No attack looks inside this model yet: xgboost" in n for n in report.result.notes)
     with pytest.raises(UsageError, match="white-box does not look at the model that is given"):
         whatleaks.audit(frame, "y", ["income"], model=model, threats="white-box")

@@ -42,8 +42,8 @@ def test_a_committed_verdict_follows_from_its_numbers(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
 
 
-def test_every_check_has_a_committed_verdict() -> None:
-    assert set(STANDARD) == set(checks())
+def test_every_check_has_a_committed_verdict_or_says_why_not() -> None:
+    assert set(STANDARD) == {name for name, check in checks().items() if not check.awaits}
 
 
 @pytest.mark.parametrize("name", checks(), ids=str)

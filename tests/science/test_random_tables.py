@@ -68,7 +68,7 @@ def test_any_table(rows, kinds, classes, passive, model, seed) -> None:
             label="label",
             passive=list(frame.columns[:passive]),
             model=model,
-            seeds=1,
+            quick=True,
             targets=15,
             inversion_steps=5,
             hidden=(3,),

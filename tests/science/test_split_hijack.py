@@ -22,7 +22,8 @@ from staging import chosen, held
 from whatleaks.arrays import Floats, sealed, sealed_ints
 from whatleaks.attacks.auxiliary_baselines import AuxiliaryMean
 from whatleaks.attacks.baselines import Half, ShapeView
-from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack, FshaReconstruction
+from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack
+from whatleaks.attacks.hijack.workshop import Reconstruction
 from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.defenses.protocol import OPEN
 from whatleaks.detectors.splitguard import SplitGuard
@@ -70,7 +71,7 @@ class Named(Streams):
 @dataclass(frozen=True)
 class Hijacked:
     case: Case
-    role: FshaReconstruction
+    role: Reconstruction
     view: SplitView
 
     def errors(self, values: Floats) -> Floats:

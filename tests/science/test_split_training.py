@@ -15,7 +15,8 @@ from whatleaks.federation.roles import Batch
 from whatleaks.federation.schedule import agreed_batches
 from whatleaks.federation.split.parties import HonestActive, PassiveParty
 from whatleaks.federation.split.run import SplitFederation, train_split
-from whatleaks.federation.split.settings import HonestSettings, SplitSettings
+from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.models.split_top import TopSettings
 from whatleaks.models.torch_network import Layers, build
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
@@ -42,7 +43,7 @@ def test_split_training_equals_centralised_training(passives: int) -> None:
     holdings, layers, streams = tables(passives), Layers((12,), 6), Streams(5)
     own, labels = holdings.columns["active"], holdings.labels
     settings = SplitSettings(steps=200, batch=50, learning_rate=1e-3, bottom=layers)
-    honest = HonestSettings(bottom=layers, top_hidden=(8,), learning_rate=1e-3)
+    honest = TopSettings(bottom=layers, top_hidden=(8,), learning_rate=1e-3)
     everybody = chosen(range(len(labels)))
     run = train_split(holdings, everybody, settings, streams, Channel(), honest=honest)
 

@@ -16,8 +16,8 @@ from auditing import audited
 from whatleaks.arrays import sealed
 from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.audit import run_audit
-from whatleaks.auditor.combine import combine_guess, widened
 from whatleaks.auditor.plan import scenarios
+from whatleaks.auditor.pool import combine_guess, left_open, widened
 from whatleaks.auditor.result import ColumnDefense, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.data.holdings import choose_rows
@@ -76,7 +76,7 @@ def noise(rows: int, columns: int, seed: int) -> pd.DataFrame:
 def test_a_threat_that_reads_no_message_adds_nothing() -> None:
     # Labels and columns are independent, many columns, few records.
     report = whatleaks.audit(
-        noise(40, 12, 0), label="y", passive=[f"c{i}" for i in range(9)], seeds=1, targets=10,
+        noise(40, 12, 0), label="y", passive=[f"c{i}" for i in range(9)], quick=True, targets=10,
         threats=["agnostic"], defenses=False,
     )  # fmt: skip
     head = report.result.headline
@@ -102,7 +102,7 @@ def first_ready(spec: AuditSpec, frame: pd.DataFrame) -> Ready:
 def test_a_defense_is_advised_only_against_the_threat_it_was_tried_on() -> None:
     frame = noise(60, 4, 1)
     result = whatleaks.audit(
-        frame, label="y", passive=["c0"], seeds=1, targets=20, inversion_steps=5
+        frame, label="y", passive=["c0"], quick=True, targets=20, inversion_steps=5
     ).result
     head = headline(result.threats)
     assert head.level != "low"
@@ -189,10 +189,40 @@ def test_an_interrupted_audit_resumes_with_the_same_numbers(tmp_path: Path) -> N
 def test_a_stream_carries_no_root() -> None:
     rng = Streams(123456789).rng("attack")
     assert "123456789" not in repr(rng.bit_generator.seed_seq)
-    assert rng.bit_generator.seed_seq.entropy == 0
+    assert 123456789 not in rng.bit_generator.seed_seq.entropy
 
 
 def test_threats_are_counted_once_and_seeds_are_not_negative() -> None:
     assert AuditSpec("y", ("c0",), threats=("black-box", "black-box")).threats == ("black-box",)
     with pytest.raises(UsageError, match=r"^seed must be at least 0"):
         AuditSpec("y", ("c0",), seed=-1)
+
+
+def test_of_very_wide_tables_fewer_records_are_attacked_and_the_report_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("whatleaks.auditor.audit.CELLS", 240)
+    chosen = {"quick": True, "targets": 80, "threats": ("agnostic",), "defenses": False}
+    wide = audited(noise(400, 6, 1), AuditSpec("y", ("c0", "c1", "c2", "c3"), **chosen))
+    assert wide.target_rows == wide.spec["targets"] == 60
+    assert any(note.startswith("At most 60 records are attacked per seed") for note in wide.notes)
+    few = audited(noise(400, 6, 1), AuditSpec("y", ("c0", "c1", "c2"), **chosen))
+    assert few.target_rows == 80
+    assert not any("records are attacked per seed" in note for note in few.notes)
+
+
+def test_what_the_own_columns_leave_open_is_uncertain_too() -> None:
+    adds = Measurement(0.8, 0.6, 0.9, 100, "leakage", "records")
+    bounded = left_open(adds, Measurement(0.6, 0.5, 0.7, 100, "leakage", "records"))
+    assert (bounded.value, bounded.low, bounded.high) == pytest.approx((0.4, 0.3, 0.5))
+    free = left_open(adds, Measurement(0.05, 0.0, 0.1, 100, "leakage", "records"))
+    assert free == adds
+
+
+def test_the_gain_is_the_difference_of_the_two_accuracies_beside_it() -> None:
+    chosen = {"seeds": 3, "targets": 20, "threats": ("agnostic",), "defenses": False}
+    worth = audited(noise(90, 6, 2), AuditSpec("y", ("c0", "c1"), **chosen)).worth
+    between = worth.accuracy.value - worth.accuracy_alone.value
+    assert worth.accuracy_gain.value == pytest.approx(between, abs=1e-12)
+    assert worth.accuracy_gain.n < 3 * 36  # people, not people times seeds
+    assert worth.auc_gain.value == pytest.approx(worth.auc.value - worth.auc_alone.value, abs=1e-12)

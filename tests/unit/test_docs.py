@@ -30,8 +30,8 @@ from whatleaks.federation.processes.aligned_rows import (
 from whatleaks.federation.regression.linear import run as run_linear
 from whatleaks.federation.regression.prediction import STYLES, predict
 from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
-from whatleaks.federation.sshe.run import run_shared
 from whatleaks.federation.sshe.settings import SharedSettings
+from whatleaks.federation.sshe.training import run_shared
 from whatleaks.models.boosted_trees import BoostSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen
@@ -174,3 +174,14 @@ def test_the_protocols_page_links_every_page_and_draws_every_protocol() -> None:
     for page in (DOCS / "protocols").glob("*.md"):
         assert f"(protocols/{page.name})" in text
     assert text.count("```\n") // 2 >= 5
+
+
+def test_every_test_that_the_security_page_names_exists() -> None:
+    root = DOCS.parent
+    text = (DOCS / "security.md").read_text()
+    named = re.findall(r"(tests/\S+?\.py)(?:::(\w+))?", text)
+    assert len(named) > 40
+    for file, test in named:
+        assert f"def {test}" in (root / file).read_text(), f"{file}::{test}"
+    for benchmark in re.findall(r"benchmarks/\w+\.py", text):
+        assert (root / benchmark).exists(), benchmark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from whatleaks.errors import UsageError
 from whatleaks.models.additive import Additive, link
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
-from whatleaks.models.shadow import distance
 from whatleaks.models.torch_forms import log_scores, logits
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
 
@@ -45,11 +45,69 @@ def test_distances_are_the_papers(outputs: int) -> None:
     c, hat = link(z), link(other)
     log_hat = log_scores(torch.tensor(other))
     assert np.abs(log_hat.exp().numpy() - hat).max() < 1e-12
-    mse = distance("mse", torch.tensor(c), log_hat).numpy()
-    kl = distance("kl", torch.tensor(c), log_hat).numpy()
+    mse = GradientInversion().distances(c, other)
+    kl = GradientInversion("kl").distances(c, other)
     assert np.abs(mse - ((c - hat) ** 2).mean(axis=1)).max() < 1e-12  # Eq 18
     assert np.abs(kl - (c * np.log(c / hat)).sum(axis=1)).max() < 1e-12  # Eq 19, turned over
     assert (kl >= 0).all()
+
+
+def slow_search(attack: GradientInversion, view: WhiteBoxPredictionView) -> np.ndarray:
+    """The same search by torch's differentiation and torch's Adam."""
+    released = torch.tensor(view.scores)
+    known = torch.tensor(view.model.active.logits(view.own))
+    guess = torch.zeros(len(view.own), view.unknown, dtype=torch.float64).requires_grad_()
+    optimiser = torch.optim.Adam([guess], lr=attack.learning_rate)
+    for _ in range(attack.steps):
+        optimiser.zero_grad()
+        logs = log_scores(known + logits(view.model.passive, guess))
+        if attack.distance == "mse":
+            distance = ((released - logs.exp()) ** 2).mean(dim=1)
+        else:
+            distance = (torch.xlogy(released, released) - released * logs).sum(dim=1)
+        distance.sum().backward()
+        optimiser.step()
+    return guess.detach().numpy()
+
+
+@pytest.mark.parametrize("distance", ["mse", "kl"])
+@pytest.mark.parametrize(
+    ("outputs", "hidden", "activation"),
+    [(1, (), ""), (3, (), ""), (1, (5,), "tanh"), (3, (5, 4), "sigmoid"), (4, (6,), "relu")],
+)
+def test_the_search_is_that_of_torch(
+    distance: str, outputs: int, hidden: tuple[int, ...], activation: str
+) -> None:
+    rng = np.random.default_rng(8)
+
+    def part(columns: int):
+        if not hidden:
+            weights = sealed(rng.normal(size=(columns, outputs)))
+            return Linear(weights, sealed(rng.normal(size=outputs)))
+        return network(rng, [columns, *hidden, outputs], activation)
+
+    view, _ = view_of(Additive(part(3), part(4)), 12, 3, 4, 9)
+    rounded = np.round(view.scores, 2)  # of a defense: they need not sum to one
+    view = WhiteBoxPredictionView(view.own, sealed(rounded), 4, view.model)
+    attack = GradientInversion(distance, steps=200, learning_rate=0.01, tolerance=0.0)
+    guess = attack.infer(view, rng).values
+    assert np.abs(guess - slow_search(attack, view)).max() < 1e-9
+
+
+def test_moving_and_clipping_share_the_search_and_no_other_setting_does() -> None:
+    rng = np.random.default_rng(10)
+    model = Additive(network(rng, [3, 4, 2]), network(rng, [3, 4, 2]))
+    view, _ = view_of(model, 8, 3, 3, 11)
+    plain = GradientInversion("kl", steps=150, learning_rate=0.1)
+    free = plain.infer(view, rng).values
+    assert free.min() < 0.0
+    clipped = GradientInversion("kl", steps=150, learning_rate=0.1, clip=True)
+    assert np.array_equal(clipped.infer(view, rng).values, np.clip(free, 0, 1))
+    for other in ({"steps": 151}, {"learning_rate": 0.2}, {"start": "half"}, {"distance": "mse"}):
+        found = replace(plain, **other).infer(view, rng).values
+        assert np.abs(found - free).max() > 1e-6
+    swapped = replace(view, scores=sealed(view.scores[::-1]))
+    assert np.abs(plain.infer(swapped, rng).values - free).max() > 1e-6
 
 
 def test_linear_models_with_few_unknowns_are_inverted() -> None:
@@ -60,8 +118,8 @@ def test_linear_models_with_few_unknowns_are_inverted() -> None:
         Linear(sealed(rng.normal(size=(2, 4))), sealed(np.zeros(4))),
     )
     view, secret = view_of(model, 20, 3, 2, 3)
-    for kind in ("mse", "kl"):
-        attack = GradientInversion(kind, steps=6000, learning_rate=0.01)
+    for distance in ("mse", "kl"):
+        attack = GradientInversion(distance, steps=6000, learning_rate=0.01)
         guess = attack.infer(view, np.random.default_rng(0)).values
         assert ((guess - secret) ** 2).mean() < 1e-10
 

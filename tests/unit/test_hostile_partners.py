@@ -21,9 +21,9 @@ from whatleaks.federation.regression.parties import (
 )
 from whatleaks.federation.regression.prediction import return_scores
 from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
-from whatleaks.models.boosted_trees import BoostSettings
+from whatleaks.models.boosted_trees import FRACTION, BoostSettings, derivatives
 from whatleaks.wire.channel import Channel
-from whatleaks.wire.message import Cipher, Message, Payload
+from whatleaks.wire.message import Cipher, Message, Payload, Plain
 
 Keys = tuple[PublicKey, SecretKey]
 SMALL = SecureLinearSettings(epochs=1, key_bits=512, insecure_test_key=True)
@@ -61,7 +61,7 @@ def test_the_arbiter_returns_no_number_that_no_gradient_can_be(keys: Keys, maske
         epochs=1, key_bits=512, insecure_test_key=True, mask_gradients=masked
     )
     width = gradient_width(public, masked)
-    most = public._ciphers.plaintext_bits
+    most = public.largest_bits
     for bits in (most - 2, public.packed_bits(2, width) + 2):
         heard = Heard()
         served = Arbiter(*keys, settings, heard).serve(5, {"active": 2})
@@ -88,6 +88,24 @@ def test_the_sender_does_not_choose_the_scale_of_what_comes_back(keys: Keys) -> 
         assert not heard.messages
 
 
+def test_what_the_arbiter_cannot_see_a_malicious_party_reads(keys: Keys) -> None:
+    """docs/security.md says that this protocol cannot stop it: here it is, so that it stays true."""
+    public, _ = keys
+    heard, z = Heard(), np.array([0.625, -1.5])
+    width = gradient_width(public, False)
+    served = Arbiter(*keys, SMALL, heard).serve(5, {"active": 2})
+    next(served)
+    theirs = public.incoming(  # [[z]] of two records, as the passive party sends it
+        public.outgoing_values(z), 2, public.numbers.fraction, public.numbers.bits
+    )
+    disguised = public.pack(public.matmul_plain(np.eye(2), theirs), width)
+    with pytest.raises(StopIteration):
+        served.send(Cipher(public.scheme, (disguised.count,), public.outgoing(disguised)))
+    (answer,) = heard.messages
+    assert isinstance(answer.payload, Plain)
+    np.testing.assert_allclose(answer.payload.values, z, atol=1e-12)
+
+
 def test_a_sum_at_another_scale_is_no_score(keys: Keys) -> None:
     public, _ = keys
     heard = Heard()
@@ -96,6 +114,35 @@ def test_a_sum_at_another_scale_is_no_score(keys: Keys) -> None:
     chosen = public.encrypt_integers(np.array([3, 4], dtype=object), 8)
     with pytest.raises(CryptoError, match="fraction"):
         served.send(Cipher(public.scheme, (2,), public.outgoing(chosen)))
+    assert not heard.messages
+
+
+def test_a_sum_larger_than_any_is_no_score(keys: Keys) -> None:
+    public, _ = keys
+    for chosen in (1 << public.largest_bits - 2, -(1 << public.numbers.bits + 20)):
+        heard = Heard()
+        served = return_scores(2, 0, "coordinator", keys, heard, LINEAR)
+        next(served)
+        large = public.encrypt_integers(np.array([chosen, 4], dtype=object), public.largest_bits)
+        told = public._made(large.vector, 2, public.numbers.fraction, public.numbers.bits)
+        with pytest.raises(CryptoError, match="larger than any"):
+            served.send(Cipher(public.scheme, (2,), public.outgoing(told)))
+        assert not heard.messages
+
+
+def test_a_masked_gradient_below_zero_is_not_returned(keys: Keys) -> None:
+    public, _ = keys
+    masked = SecureLinearSettings(
+        epochs=1, key_bits=512, insecure_test_key=True, mask_gradients=True
+    )
+    heard, width = Heard(), gradient_width(public, True)
+    served = Arbiter(*keys, masked, heard).serve(5, {"active": 2})
+    next(served)
+    chosen = public.encrypt_integers(np.array([-5, 7], dtype=object), 8)
+    told = public._made(chosen.vector, 2, 2 * public.numbers.fraction, 8)
+    packed = public.pack(told, width)
+    with pytest.raises(CryptoError, match="no mask can give"):
+        served.send(Cipher(public.scheme, (packed.count,), public.outgoing(packed)))
     assert not heard.messages
 
 
@@ -162,6 +209,16 @@ def test_shuffles_never_repeat_although_the_seed_does(keys: Keys) -> None:
     assert len(orders) == 2
 
 
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_derivatives_of_the_loss_keep_their_bound(outputs: int) -> None:
+    margins = np.array([[-1e3], [-1.0], [0.0], [0.7], [1e3]]) * np.linspace(1.0, -1.0, outputs)
+    for label in range(max(2, outputs)):
+        g, h = derivatives(margins, np.full(5, label))
+        assert np.abs(g).max() <= 1 << FRACTION
+        assert 0 < h.min() <= h.max() <= 1 << FRACTION
+    assert PairFormat.of(569, 3).width == 73  # what docs/security.md says
+
+
 def test_derivatives_announced_larger_than_the_loss_allows_are_refused(keys: Keys) -> None:
     public, _ = keys
     form = PairFormat.of(60, BoostSettings().max_depth)
@@ -188,7 +245,7 @@ def test_derivatives_larger_than_the_loss_allows_drown(keys: Keys, pack: bool) -
         party.send_sums(0, np.zeros(60))
         (sums,) = [message.payload for message in heard.messages]
         assert isinstance(sums, Cipher)
-        most = public._ciphers.plaintext_bits
+        most = public.largest_bits
         opened = secret.decrypt_integers(public.incoming(sums.data, sums.shape[1], 0, most))
         count = len(party.columns.given.cell)
         used = (public.packed_bits(count, form.width) if pack else form.width) + 1
@@ -197,3 +254,19 @@ def test_derivatives_larger_than_the_loss_allows_drown(keys: Keys, pack: bool) -
     room = most - 1 - used
     assert room > 20
     assert not set(first) & set(second)  # what lies above the agreed width is random
+
+
+def test_random_numbers_cover_every_number_that_a_ciphertext_can_hold(keys: Keys) -> None:
+    # A derivative near the end of the range would stand out above random numbers that stop short.
+    public, secret = keys
+    used, draws = 100, 60
+    top = public._ciphers.largest
+    for chosen in (0, 1 << top.bit_length() - 2, top, -top):
+        told = public._made(
+            public._ciphers.encrypt(np.full(draws, chosen, dtype=object)), draws, 0, used
+        )
+        opened = secret._decrypt(public.drown(told, used).vector)
+        for edge in (-top // 2, 0, top // 2):  # a quarter, half and three quarters lie below
+            expected = (edge + top) / (2 * top)
+            below = sum(int(number) < edge for number in opened) / draws
+            assert abs(below - expected) < 0.33  # five standard deviations

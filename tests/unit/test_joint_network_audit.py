@@ -18,7 +18,7 @@ def test_it_is_attacked_and_defended() -> None:
         passive,
         model="joint-network",
         hidden=(12, 6),
-        seeds=1,
+        quick=True,
         threats=("white-box",),
         targets=20,
     )

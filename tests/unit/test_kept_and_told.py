@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -19,13 +21,18 @@ from auditing import audited
 from whatleaks.arrays import sealed
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.codec import encode
-from whatleaks.errors import UsageError
+from whatleaks.data.table import storable
+from whatleaks.errors import StoreError, UsageError
 from whatleaks.federation.processes.checkpoints import Checkpoints
 from whatleaks.federation.processes.own_table import OwnTable
+from whatleaks.federation.processes.party_base import PartyProcess
+from whatleaks.federation.processes.party_config import PartyConfig, Plan
 from whatleaks.federation.regression.parties import ActiveParty
 from whatleaks.federation.regression.settings import SecureLinearSettings
 from whatleaks.files import write_atomically
+from whatleaks.report.html import render
 from whatleaks.runs.provenance import table_hash
+from whatleaks.wire.transcript import Transcript
 
 SOURCE = str(Path(__file__).resolve().parents[2] / "src")
 
@@ -43,24 +50,35 @@ def people() -> pd.DataFrame:
     )
 
 
-def test_no_value_of_any_party_is_written_unless_asked_for() -> None:
+def test_no_value_of_any_party_is_written_unless_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHATLEAKS_STATE", str(tmp_path))
     spec = AuditSpec(
         "income",
         ("city",),
-        seeds=1,
+        model="tree",
+        threats=("white-box-tree",),
         targets=10,
         inversion_steps=5,
         bins=3,
         categories="one-hot",
         defenses=False,
+        quick=True,
     )
     frame = people()
-    text = json.dumps(audited(frame, spec).to_dict())
-    for value in ("Secretville", "Hiddenham", "Quietford", "Aplace", "Bplace", "Cplace"):
-        assert value not in text
+    result = audited(frame, spec)
+    found = result.to_dict()
     edges = np.quantile(frame["income"], [0, 1 / 3, 2 / 3, 1])
-    for edge in edges:
-        assert f"{edge:.4g}" not in text
+    for text in (json.dumps(found), render(result)):
+        for value in ("Secretville", "Hiddenham", "Quietford", "Aplace", "Bplace", "Cplace"):
+            assert value not in text
+        for edge in edges:
+            assert f"{edge:.4g}" not in text
+    # The table is named with a secret that is not among what is written.
+    secret = (tmp_path / "secret").read_bytes()
+    assert found["table"]["hmac_sha256"] == table_hash(storable(frame), secret)
+    assert secret.hex() not in json.dumps(found)
 
 
 # The table's hash: whoever holds the other columns tested guesses at the rest.
@@ -107,6 +125,85 @@ def test_a_kill_between_write_and_rename_leaves_nothing_behind(tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
 
 
+def test_a_file_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    synced, named = os.fsync, os.replace
+
+    def fsync(handle: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        synced(handle)
+
+    def replace_(old: Any, new: Any) -> None:
+        done.append("name")
+        named(old, new)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace_)
+    checkpoints(tmp_path).save(1, np.ones(2))
+    assert done == ["file", "name", "folder"]
+
+
+def test_a_full_disk_is_one_line_and_leaves_the_checkpoint_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = checkpoints(tmp_path)
+    mine.save(1, np.ones(2))
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match=r"^cannot write .*: No space left on device$"):
+            mine.save(2, np.ones(2))
+    assert [path.name for path in tmp_path.iterdir()] == ["epoch-000001.checkpoint"]
+    assert list(checkpoints(tmp_path).load()) == [1]
+
+
+# A party's own folder
+
+
+def party(folder: Path) -> PartyProcess:
+    (folder / "table.csv").write_text("a,b,y\n1,2,0\n3,4,1\n")
+    settings = SecureLinearSettings(key_bits=512, insecure_test_key=True)
+    addresses = dict.fromkeys(("active", "passive", "arbiter"), "127.0.0.1:1")
+    table = folder / "table.csv"
+    config = PartyConfig(
+        "active",
+        Plan("linear", settings, addresses),
+        folder,
+        folder / "state",
+        table,
+        None,
+        "y",
+        None,
+        None,
+    )
+    return PartyProcess(config, False, Transcript(()), print)
+
+
+@pytest.mark.parametrize("kept", ["", "seven", "-3", "\x00"])
+def test_a_seed_file_that_holds_no_seed_is_one_line(tmp_path: Path, kept: str) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "seed").write_text(kept)
+    with pytest.raises(UsageError, match="seed holds no seed: delete it"):
+        party(tmp_path)
+
+
+def test_what_a_party_writes_is_its_owners_alone(tmp_path: Path) -> None:
+    mine = party(tmp_path)
+    mine.write("weights.csv", "column,weight", ("a", "b"), sealed(np.ones(2)))
+    mine.store("part.wlk", np.ones(2))
+    mine.keep(1, np.ones(2), 2)
+    written = list((tmp_path / "state").iterdir())
+    assert len(written) == 4  # with its seed
+    for path in written:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
+
+
 # Checkpoints
 
 
@@ -145,6 +242,14 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(
     assert newest.name in told[0]
     assert "damaged" in told[0]
     assert stat.S_IMODE(sorted(tmp_path.glob("epoch-*"))[0].stat().st_mode) == 0o600
+
+
+def test_a_damaged_older_checkpoint_leaves_the_newest(tmp_path: Path) -> None:
+    mine = checkpoints(tmp_path)
+    mine.save(1, np.ones(2))
+    mine.save(2, np.full(2, 2.0))
+    sorted(tmp_path.glob("epoch-*"))[0].write_bytes(b"")
+    assert list(checkpoints(tmp_path).load(lambda line: None)) == [2]
 
 
 def test_every_change_of_a_table_changes_its_fingerprint() -> None:

@@ -16,6 +16,7 @@ from whatleaks.models.ridge import STRENGTHS, learnt
 from whatleaks.threat.grants import KnownPeople
 from whatleaks.threat.views.known import KnownView
 from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import run_trial
 
 
@@ -97,3 +98,23 @@ def test_knowing_people_changes_no_training_and_helps(threat: str) -> None:
     found, bars = outcome.outcome.measurements, outcome.outcome.baselines
     assert found["known-regression"].value < bars["half"].value
     assert bars["auxiliary-regression"].value < bars["half"].value
+
+
+def test_digits_and_known_people_together_tell_more_than_either() -> None:
+    scenario = Scenario(
+        "wine",
+        share=0.5,
+        threat="white-box-known",
+        attacks=("known-regression", "lattice-decoding", "lattice-decoding-auxiliary"),
+        targets=50,
+    )
+    exact = run_trial(scenario).outcome.measurements
+    assert (
+        exact["lattice-decoding-auxiliary"].value < 1e-24
+    )  # every digit: nothing is left to weigh
+    options = Settings({"cut": 3})
+    cut = run_trial(replace(scenario, defense="rounding-3", attack_options=options)).outcome
+    both = cut.measurements["lattice-decoding-auxiliary"].value
+    assert both < cut.measurements["known-regression"].value
+    assert both < cut.measurements["lattice-decoding"].value
+    assert both < cut.baselines["auxiliary-regression"].value

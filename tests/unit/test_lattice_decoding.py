@@ -215,7 +215,7 @@ def test_what_it_cannot_attack_is_refused() -> None:
     case = world(SMALL, 3, "64", np.random.default_rng(7), records=2)
     with pytest.raises(AttackError, match="auxiliary"):
         LatticeDecoding("frequencies").infer(view_of(case), np.random.default_rng(0))
-    with pytest.raises(AttackError, match="at least 2"):
+    with pytest.raises(AttackError, match="at least 3"):
         auxiliary_prior(SMALL, case.own, case.own[:1], case.secret[:1])
     weights = (np.ones((2, 2)), np.ones((2, 3)))
     deep = Network(weights, (np.zeros(2), np.zeros(3)), "tanh")

@@ -89,6 +89,6 @@ def test_a_value_of_odd_size_is_audited(value: float) -> None:
     for column in ("b", "c"):
         odd = frame.copy()
         odd.loc[7, column] = value
-        quick = {"seeds": 1, "targets": 15, "inversion_steps": 5, "defenses": False}
+        quick = {"seeds": 1, "targets": 15, "inversion_steps": 5, "defenses": False, "quick": True}
         result = whatleaks.audit(odd, "y", ["c", "d"], **quick, progress=False).result
         json.dumps(result.to_dict(), allow_nan=False)

@@ -18,7 +18,7 @@ from whatleaks.federation.regression.settings import RegressionSettings, SecureL
 from whatleaks.models.regression_history import RegressionHistory
 from whatleaks.models.residuals import partner_outputs
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Queries, Ranges
+from whatleaks.threat.grants import KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.transcript import Transcript
 
@@ -112,20 +112,20 @@ def test_outputs_stand_by_record_where_there_are_several_batches() -> None:
 @pytest.mark.parametrize("passives", [1, 2])
 def test_answers_to_queries_are_the_victims(passives: int) -> None:
     trained = train(passives=passives)
-    ranges, queries = trained.offer(("active",))
+    ranges, queries, _ = trained.offer(("active",))
     assert isinstance(ranges, Ranges)
     assert isinstance(queries, Queries)
     assert len(ranges.low) == 4
     weights = np.linalg.solve(queries.records, queries.answers)
     assert np.abs(weights - trained.run.passive_weights).max() < 1e-12
     if passives == 2:
-        _, left = trained.offer(("active", "passive-2"))
+        _, left, _ = trained.offer(("active", "passive-2"))
         assert isinstance(left, Queries)
         assert left.records.shape == (3, 3)
-    assert FEDERATION.offers(FAST) == {Ranges, Queries}
+    assert FEDERATION.offers(FAST) == {Ranges, KnownValues, Queries}
     silent = replace(FAST, queries=False)
-    assert FEDERATION.offers(silent) == {Ranges}
-    assert len(train(silent).offer(("active",))) == 1
+    assert FEDERATION.offers(silent) == {Ranges, KnownValues}
+    assert len(train(silent).offer(("active",))) == 2
 
 
 def test_its_worth_is_the_minimum_of_the_loss_on_the_batch() -> None:
@@ -154,5 +154,12 @@ def test_a_target_beside_the_class_is_what_is_regressed() -> None:
     trained = FEDERATION.train(holdings, rows, FAST, Streams(3), Channel())
     (history,) = trained.memory("active")
     assert np.array_equal(history.targets, target[:10])
-    assert trained.facts() == {"attacker columns": 10, "victim columns": 4, "records": 10}
+    facts = dict(trained.facts())
+    assert 0.0 < facts.pop("loss") < 1.0
+    assert facts == {"attacker columns": 10, "victim columns": 4, "records": 10}
     assert trained.release(np.arange(3), Channel(), OPEN) is None
+
+
+def test_the_notes_say_what_the_protocol_cannot_stop() -> None:
+    trained = train(replace(FAST, epochs=1, fake_columns=1))
+    assert "decrypt 10 numbers of its choice in every step" in trained.notes()[-1]

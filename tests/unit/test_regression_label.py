@@ -10,7 +10,7 @@ import pytest
 
 import whatleaks
 
-QUICK = {"seeds": 1, "targets": 30, "inversion_steps": 20, "defenses": False, "progress": False}
+QUICK = {"quick": True, "targets": 30, "inversion_steps": 20, "defenses": False, "progress": False}
 
 
 def houses(rows: int = 300) -> pd.DataFrame:

@@ -27,3 +27,11 @@ def test_a_stream_is_pinned() -> None:
     # A change of this number would silently change every stored result.
     assert int(Streams(0).rng("pinned").integers(2**32)) == 1242962424
     assert 0 <= torch_seed(Streams(0).rng("torch")) < 2**63
+
+
+def test_what_a_stream_spawns_is_its_own() -> None:
+    names = [(root, name) for root in (0, 1) for name in ("a", "b")]
+    drawn = {Streams(root).rng(name).spawn(1)[0].random() for root, name in names}
+    assert len(drawn) == 4
+    again = Streams(1).rng("b").spawn(1)[0].random()
+    assert again in drawn

@@ -9,7 +9,7 @@ import pytest
 
 from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.attacks.known_regression import KnownRegression
-from whatleaks.attacks.shadow_inversion import ShadowInversion
+from whatleaks.attacks.score_shadow_inversion import ScoreShadowInversion
 from whatleaks.attacks.shadow_regression import ShadowRegression, _weights
 from whatleaks.errors import AttackError, UsageError
 from whatleaks.models.additive import Additive, link
@@ -76,7 +76,7 @@ def test_shadow_inversion_is_exact_where_the_white_box_is() -> None:
     model = Additive(linear(rng, 3, 4), linear(rng, 2, 4, 2.0))
     own, secret = rng.random((30, 3)), rng.random((30, 2))
     view = known_view(model, own, secret, 12)
-    attack = ShadowInversion(distance="kl", shadow_steps=2000, steps=2500, learning_rate=0.01)
+    attack = ScoreShadowInversion(distance="kl", shadow_steps=2000, steps=2500, learning_rate=0.01)
     guess = attack.infer(view, np.random.default_rng(0)).values
     assert ((guess - secret[12:]) ** 2).mean() < 1e-4
     with pytest.raises(AttackError, match="own part"):

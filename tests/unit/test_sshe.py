@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from test_hostile_partners import Heard
 
 from whatleaks.crypto.fixed_point import FixedPoint
 from whatleaks.crypto.keys import generate_keys
-from whatleaks.crypto.ring import cut, drawn, encoded, opened, reduced
+from whatleaks.crypto.ring import BITS, cut, drawn, encoded, opened, reduced
 from whatleaks.errors import SpecError
 from whatleaks.federation.regression.linear import plain_regression
-from whatleaks.federation.sshe.run import run_shared
+from whatleaks.federation.sshe.parties import SharingParty
 from whatleaks.federation.sshe.settings import SharedSettings
+from whatleaks.federation.sshe.training import run_shared
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Cipher, Plain
@@ -83,3 +85,42 @@ def test_unusable_settings_are_refused() -> None:
         SharedSettings(link="logistik")
     with pytest.raises(SpecError, match="heu-ou"):
         SharedSettings(backend="heu-ou")
+
+
+# A partner that encrypts other numbers than its shares.
+
+
+def test_a_share_larger_than_any_reads_nothing_of_the_others_columns(keys) -> None:  # type: ignore[no-untyped-def]
+    """Unit vectors far above the ring, announced as shares, would come back as a column."""
+    (public, secret), (_, _) = keys
+    x = np.array([[0.25, 1.0], [0.75, 0.5], [0.5, 0.0]])
+    scale = public.largest_bits - public.numbers.bits - 2
+    assert scale > BITS + 40  # a mask that only fits the ring would not reach it
+    read = []
+    for _ in range(2):
+        heard = Heard()
+        victim = SharingParty(
+            ("passive", "active"),
+            x,
+            2,
+            FAST,
+            np.random.default_rng(0),
+            keys[1],
+            public,
+            heard,
+        )
+        asked = public.encrypt_integers(np.array([1 << scale, 0], dtype=object), scale + 1)
+        lie = public._made(asked.vector, 2, 0, BITS)  # announced as shares of 256 bits
+        programme = victim._multiply(1, "output", x, 2)
+        next(programme)
+        with pytest.raises(StopIteration):
+            programme.send(Cipher(public.scheme, (2,), public.outgoing(lie)))
+        (answer,) = heard.messages
+        opened = public.incoming(
+            answer.payload.data, 3, public.numbers.fraction, public.largest_bits
+        )
+        found = secret._decrypt(opened.vector)  # whoever cheats checks no sizes
+        read.append([int(number) / 2.0 ** (scale + public.numbers.fraction) for number in found])
+    for attempt in read:
+        assert np.abs(np.array(attempt) - x[:, 0]).max() > 1e-3  # not the column
+    assert np.abs(np.array(read[0]) - np.array(read[1])).max() > 1e-3  # but another random answer

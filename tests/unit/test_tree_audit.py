@@ -46,7 +46,7 @@ def _tested(notes, column: str) -> bool:
 
 def test_a_forest_is_audited_up_to_its_limit(wine) -> None:
     frame, passive = wine
-    result = audited(frame, AuditSpec("target", passive, model="forest", seeds=1, targets=30))
+    result = audited(frame, AuditSpec("target", passive, model="forest", quick=True, targets=30))
     (threat,) = result.threats
     assert threat.name == "white-box-forest"
     assert {"limit", "alone", "half"} <= {g.name for g in threat.findings}

@@ -87,7 +87,7 @@ def test_the_filter_works_on_forests_too() -> None:
             "y",
             ("twin", "free", "loose"),
             model="forest",
-            seeds=1,
+            quick=True,
             threats=("white-box-forest",),
             targets=40,
         ),

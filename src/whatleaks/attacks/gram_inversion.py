@@ -66,18 +66,21 @@ class GramInversion:
                 f"a partner with {n} columns leaves {(n - 1) * (n - 2) // 2} values open "
                 "(Theorem 2): gram-inversion without known values takes at most 2 columns"
             )
+        factor, final = self.factor_and_output(view)
+        return self.choose(candidates(factor, final, view), view)
+
+    def factor_and_output(self, view: EncryptedLinearView) -> tuple[Floats, Floats]:
+        """Return F with F F^T = X_A X_A^T, for any number of columns, and X_A W of the last weights."""
         if sum(len(rows) for rows in view.batches) > len(view.own):
             raise AttackError(
                 "gram-inversion needs the same batches in every epoch, got shuffled ones"
             )
         z = recover_intermediate(view)
         if len(view.batches) > 1:
-            factor, final = self.chained(z, view)
-        else:
-            d = z + view.own @ view.weights.T - view.labels[:, None]
-            factor = self.factor(z, d, view)
-            final = self.final_output(factor, z, d, view)
-        return self.choose(candidates(factor, final, view), view)
+            return self.chained(z, view)
+        d = view.residuals(z, view.batches[0], slice(None))
+        factor = self.factor(z, d, view)
+        return factor, self.final_output(factor, z, d, view)
 
     def chained(self, z: Floats, view: EncryptedLinearView) -> tuple[Floats, Floats]:
         """Return F and X_A W where batches take turns, which the paper leaves out.
@@ -99,7 +102,7 @@ class GramInversion:
                     f"batch {place + 1}: train for more epochs or with another learning rate"
                 )
             steps = slice(place, epochs * count, count)
-            d = z[rows] + view.own[rows] @ view.weights[steps].T - view.labels[rows, None]
+            d = view.residuals(z[rows], rows, steps)
             bases.append(basis[:, :n])
             coordinates.append(basis[:, :n].T @ z[rows])
             pulls.append(eta * basis[:, :n].T @ d)

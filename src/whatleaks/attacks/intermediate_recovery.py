@@ -2,7 +2,8 @@
 
 The active party's own decrypted gradient is a linear system for the residuals of the batch,
 g - alpha W_B = X_B^T d. Once it has as many independent columns as the batch has records,
-d is exact, and with it z_A = d - z_B + y. The encryption of z_A and d does not matter.
+d is exact, and with it z_A = d - z_B + y (in a logistic regression with the polynomial
+sigmoid 4 (d + y - 1/2) - z_B). The encryption of z_A and d does not matter.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from whatleaks.catalog import attack
 from whatleaks.citations import LI
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
-from whatleaks.models.residuals import independent_records, partner_outputs
+from whatleaks.models.residuals import independent_records
 from whatleaks.threat.guess import OutputGuess
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 
@@ -36,9 +37,7 @@ def recover_intermediate(view: EncryptedLinearView) -> Floats:
                 f"the {columns} own columns of a batch of {len(rows)} records have rank {rank}: "
                 f"add {len(rows) - rank} fake columns, or train with a smaller batch_size"
             )
-    return partner_outputs(
-        view.own, view.labels, view.gradients, view.weights, view.batches, view.alpha
-    )
+    return view.outputs()
 
 
 @attack(

@@ -1,7 +1,11 @@
-"""Gradient inversion without the partner's model (Jiang et al. 2022, Algorithm 2).
+"""GIA on embeddings (Jiang et al. 2022, adapted in Yao et al. VI-B): invert a shadow.
 
-From people whose passive columns the adversary knows, and from what was released on them, it
-learns a shadow of the partner's part; then it inverts through the shadow as if it were the model.
+The adversary has auxiliary records answered by the passive party's network, trains a shadow of
+it on these pairs, and then moves a guess for every target record, from the auxiliary mean on,
+until the shadow gives it the received embedding.
+
+Deviations: embeddings are compared, not predictions; Yao et al.'s code compares with the
+shadow's own answer to the true record, which an adversary does not have.
 """
 
 from __future__ import annotations
@@ -10,64 +14,55 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whatleaks.attacks.gradient_inversion import GradientInversion
+from whatleaks.arrays import sealed
 from whatleaks.catalog import attack
-from whatleaks.citations import JIANG
 from whatleaks.codec import travels
-from whatleaks.errors import AttackError
-from whatleaks.models.additive import Additive
-from whatleaks.models.network import Network
-from whatleaks.models.shadow import hidden_layers, shadow
-from whatleaks.models.torch_network import Layers
+from whatleaks.models.scaling import scale_of
+from whatleaks.models.structures import made
+from whatleaks.models.torch_network import Optimiser, torch_dtype
+from whatleaks.seeds import torch_seed
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.known import KnownView
-from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
+from whatleaks.threat.views.split import QueryView
 
 
 @attack(
-    "shadow-inversion",
-    title="Gradient inversion through a shadow of the partner's model",
-    paper=JIANG,
-    needs="scores, its own part of the model, and complete records of some people",
-    again=False,
+    "gia-embeddings",
+    title="Inversion of a shadow of the passive party's network",
+    paper="Jiang et al. 2022 (PoPETs), adapted to split networks as in Yao et al. 2025",
+    needs="auxiliary records and the passive party's answers to them, embeddings",
 )
 @travels
 @dataclass(frozen=True)
 class ShadowInversion:
-    """``structure`` of the shadow: as the own part, ``linear``, or widths such as ``8-8-8``."""
+    """``shadow_steps`` to train the shadow, then ``steps`` for all guesses at once."""
 
-    structure: str = "own"
-    distance: str = "mse"
-    shadow_steps: int = 2000
-    shadow_rate: float = 0.01
-    steps: int = 5000
-    learning_rate: float = 0.001
-    start: str = "zeros"
-    clip: bool = False
-    name: str = "shadow-inversion"
+    shadow_steps: int = 1000
+    steps: int = 1000
+    batch: int = 64
+    learning_rate: float = 1e-3
+    search_rate: float = 1e-2
+    name: str = "gia-embeddings"
 
-    def infer(self, view: KnownView, rng: np.random.Generator) -> ValueGuess:
-        """Learn the shadow on the known people, then invert the targets' scores through it."""
-        if view.own_part is None:
-            raise AttackError("a shadow needs the own part of a model that adds parts up")
-        known = view.auxiliary
-        own = view.own_part.logits(known.own)
-        hidden = hidden_layers(self.structure, view.own_part)
-        activation = view.own_part.activation if isinstance(view.own_part, Network) else "sigmoid"
-        part = shadow(
-            own,
-            known.passive,
-            known.released,
-            Layers(hidden, own.shape[1], activation),
-            rng,
-            kind=self.distance,
-            steps=self.shadow_steps,
-            rate=self.shadow_rate,
-        )
-        inversion = GradientInversion(
-            self.distance, self.steps, self.learning_rate, self.start, clip=self.clip
-        )
-        model = Additive(view.own_part, part)
-        return inversion.infer(
-            WhiteBoxAdditiveView(view.own, view.scores, view.unknown, model), rng
-        )
+    def infer(self, view: QueryView, rng: np.random.Generator) -> ValueGuess:
+        """Train the shadow on queried auxiliary records and invert it."""
+        import torch
+
+        model = view.model(self.name)
+        dtype = torch_dtype(model.network.precision)
+        scale = scale_of(model.scaling, view.auxiliary.passive)
+        inputs = torch.tensor(scale.apply(view.auxiliary.passive), dtype=dtype)
+        answers = torch.tensor(model.answers(view.auxiliary.passive), dtype=dtype)
+        shadow = made(model.network.structure, view.unknown, rng, model.network.precision)
+        chance = torch.Generator().manual_seed(torch_seed(rng))
+        learn = Optimiser(shadow.parameters(), self.learning_rate)
+        for _ in range(self.shadow_steps):
+            chosen = torch.randint(len(inputs), (self.batch,), generator=chance)
+            learn.follow(((shadow(inputs[chosen]) - answers[chosen]) ** 2).mean())
+        wanted = torch.tensor(view.embeddings, dtype=dtype)
+        start = inputs.mean(dim=0).repeat(len(wanted), 1)
+        guess = torch.nn.Parameter(start)
+        search = Optimiser([guess], self.search_rate)
+        for _ in range(self.steps):
+            # A sum over records: every record is searched for by itself.
+            search.follow(((shadow(guess) - wanted) ** 2).mean(dim=1).sum())
+        return ValueGuess(sealed(scale.undo(sealed(guess.detach().numpy()))))

@@ -64,12 +64,12 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     word = level(column) if beyond else "low"
     if not beyond:
         text = (
-            f"Joining adds nothing that could be told from luck: none of the {attacks} attacks tried "
+            f"Joining adds nothing that could be told from luck: none of the attacks tried ({attacks}) "
             "learns more from what it is sent than from the messages of other people."
         )
     elif word == "low":
         text = (
-            f"Joining adds little: the best of the {attacks} attacks tried follows "
+            f"Joining adds little: the best of the attacks tried ({attacks}) follows "
             f"{share(column.adds)} more of the differences between people in “{column.column}” than "
             "without what it is sent."
         )
@@ -79,7 +79,7 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
         text = (
             f"Joining adds {share(column.adds)}: your partner can then follow "
             f"{share(column.leakage)} of the differences between people in “{column.column}”, "
-            f"and {column.known:.0%} without joining."
+            f"and {percent(column.known)} without joining."
         )
     return Headline(
         text, word, column.leakage, column.adds, threat.name, attack.name, column.column, beyond,
@@ -102,7 +102,7 @@ def _worst(tried: Sequence[Found], comparisons: int) -> tuple[Found, bool]:
     comparisons that were made (Bonferroni).
     """
     sure = [found for found in tried if found[2].chance * comparisons <= ALARMS]
-    best = max(sure or tried, key=lambda found: (found[2].adds.value, found[2].leakage.value))
+    best = max(sure or tried, key=lambda found: found[2].strength)
     return best, bool(sure)
 
 
@@ -120,7 +120,12 @@ def _exact_columns(tried: Sequence[Found]) -> str:
 
 def share(measured: Measurement) -> str:
     """Show a share as a whole percentage."""
-    return f"{max(measured.value, 0.0):.0%}"
+    return percent(max(measured.value, 0.0))
+
+
+def percent(value: float, digits: int = 0) -> str:
+    """Show a share in percent."""
+    return f"{100 * value:.{digits}f} %"
 
 
 def already_known(threats: Sequence[ThreatFinding]) -> tuple[str, ...]:
@@ -143,12 +148,16 @@ def model_granted(threat: ThreatFinding) -> bool:
 
 
 def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) -> Condition:
-    """Say what joining adds if the model is handed over, if not, if records are shared."""
+    """Say what joining adds if the model is handed over, if not, if records are shared.
+
+    Who shares records may keep the model: that is the line, and the model besides is added to it.
+    """
     records = [t for t in threats if _holds(t, Auxiliary)]
+    both = [t for t in records if model_granted(t)]
     chosen = {
         "model": [t for t in threats if model_granted(t) and t not in records],
         "kept": [t for t in threats if not model_granted(t) and t not in records],
-        "records": records,
+        "records": [t for t in records if t not in both] or both,
     }[name]
     count = max((t.granted for t in records), default=0)
     start = {
@@ -164,16 +173,24 @@ def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) ->
             else "not tried"
         )
         return Condition(name, f"{start}: {why}.", "")
-    (threat, attack, column), beyond = _worst(tried, comparisons)
-    word = level(column) if beyond else "low"
-    said = (
-        f"{word}, joining adds {share(column.adds)} in “{column.column}”"
-        if beyond
-        else "low, joining adds nothing that could be told from luck"
-    )
+    (threat, attack, column), word, said = _told(tried, comparisons)
+    if name == "records" and chosen != both and list(attacked(both)):
+        _, more, besides = _told(list(attacked(both)), comparisons)
+        said += "; with your part of the model too: "
+        said += "the same" if more == "low" == word else besides
     return Condition(
         name, f"{start}: {said}.", word, column.adds, threat.name, attack.name, column.column
     )
+
+
+def _told(tried: Sequence[Found], comparisons: int) -> tuple[Found, str, str]:
+    """Return where most is added, its level, and both in words."""
+    worst, beyond = _worst(tried, comparisons)
+    column = worst[2]
+    if not beyond:
+        return worst, "low", "low, joining adds nothing that could be told from luck"
+    word = level(column)
+    return worst, word, f"{word}, joining adds {share(column.adds)} in “{column.column}”"
 
 
 def effective(defense: DefenseFinding) -> bool:
@@ -210,16 +227,7 @@ def advice(
             f"Your partner already has {plural}: {told}{more}. Its own columns tell them without "
             "joining, so no defense of the federation protects them."
         )
-    for threat in threats:
-        given = [g for g in threat.of("baseline") if not sees_nothing(g.name)]
-        rival = max(given, key=lambda g: g.leakage.value, default=None)
-        best = max(threat.of("attack"), key=lambda g: g.adds.value, default=None)
-        if rival and best and best.adds.value < LOW <= rival.leakage.value:
-            lines.append(
-                f"Under {threat.name} what the attacker is given beforehand says as much as the "
-                f"attack does: “{rival.title}” follows {rival.leakage.value:.0%} without any "
-                "federation. What matters is who holds it."
-            )
+    lines += _given_beforehand(threats)
     if head.level not in ("low", UNKNOWN) and any(
         threat.name == head.threat and model_granted(threat) for threat in threats
     ):
@@ -227,6 +235,23 @@ def advice(
             "The attack needs your part of the trained model. Ask whether the partner needs it."
         )
     return tuple(lines)
+
+
+def _given_beforehand(threats: Sequence[ThreatFinding]) -> list[str]:
+    """Name the threats in which what is granted tells as much as the attacks do."""
+    under: dict[tuple[str, str], list[str]] = {}
+    for threat in threats:
+        given = [g for g in threat.of("baseline") if not sees_nothing(g.name)]
+        rival = max(given, key=lambda g: g.leakage.value, default=None)
+        best = max(threat.of("attack"), key=lambda g: g.adds.value, default=None)
+        if rival and best and best.adds.value < LOW <= rival.leakage.value:
+            under.setdefault((rival.title, share(rival.leakage)), []).append(threat.name)
+    return [
+        f"Under {' and '.join(names)} what the attacker is given beforehand says as much as the "
+        f"attacks do: “{title}” follows {followed} without any federation. What matters is who "
+        "holds it."
+        for (title, followed), names in under.items()
+    ]
 
 
 def _about_defenses(
@@ -246,9 +271,9 @@ def _about_defenses(
         pair = best.column
         assert pair is not None
         price = (
-            f"at {max(cost(best), 0.0):.1%} of accuracy"
+            f"at {percent(max(cost(best), 0.0), 1)} of accuracy"
             if cost(best) <= COST
-            else f"but the joint model loses {cost(best):.1%} of accuracy"
+            else f"but the joint model loses {percent(cost(best), 1)} of accuracy"
         )
         lines = [
             f"“{best.title}” brings what joining adds in “{pair.column}” from {share(pair.before)} "
@@ -259,7 +284,7 @@ def _about_defenses(
             lines.append(
                 "It does not remove the information: with it in place the best guess tried, by "
                 "whoever knows the truth of other people, still follows "
-                f"{best.limit.value:.0%} over all columns, what is known without joining included."
+                f"{percent(best.limit.value)} over all columns, what is known without joining included."
             )
         return lines
     gone = [d for d in tried if d.column is None and d.worst.after.value < ENOUGH]
@@ -272,7 +297,7 @@ def _about_defenses(
     if tried:
         closest = min(tried, key=lambda d: d.worst.after.value)
         return [
-            f"None of the defenses tried brings what joining adds below {ENOUGH:.0%} in every column "
+            f"None of the defenses tried brings what joining adds below {percent(ENOUGH)} in every column "
             f"and takes half of it away. The closest, “{closest.title}”, leaves "
             f"{share(closest.worst.after)} in “{closest.worst.column}”."
         ]
@@ -288,7 +313,7 @@ def _about_digits(found: DigitsFinding) -> Iterator[str]:
     names = ", ".join(f"“{name}”" for name in found.columns[:6]) + (", …" if count > 6 else "")
     at = found.digits.index(found.enough)
     fewer = (
-        f" With {found.digits[at - 1]} it still is {found.exact[at - 1].value:.0%} of the people."
+        f" With {found.digits[at - 1]} it still is {percent(found.exact[at - 1].value)} of the people."
         if at
         else ""
     )

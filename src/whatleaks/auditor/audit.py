@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,9 @@ from whatleaks.wire.parties import passive_names
 if TYPE_CHECKING:
     import pandas as pd
 
+CELLS = 200_000  # attacked records x columns of one seed that are kept apart: about 2 GiB in all
+FEWEST_ATTACKED = 50
+WIDE_TABLE = "with so many columns more would not fit into memory."
 UNFINISHED = "unfinished/trials.db"  # below the report's folder, until the audit is complete
 
 
@@ -68,16 +71,26 @@ def run_audit(
     # Refused here, before anything is written: whatever is wrong with the table is wrong for all.
     clock = Phases()
     with clock("check"):
-        checked = check_table(frame, spec.arguments())
+        arguments = spec.arguments()
+        if spec.trained_on in map(str, frame.columns):  # it marks rows and is no feature
+            arguments["drop"] = (*arguments["drop"], spec.trained_on)
+        checked = check_table(frame, arguments)
         checked.refuse()
-    frame = storable(checked.frame)
+    frame, told_before = storable(checked.frame), checked.notes
     table = {"name": name, "hmac_sha256": table_hash(frame, own_secret())}
     planned = scenarios(spec, name, table["hmac_sha256"], attacks)
-    first = ready(planned[0], frame, Streams(planned[0].seed), given)
+    first = _first(planned[0], frame, given)
+    fewer = min(spec.targets, max(FEWEST_ATTACKED, CELLS // max(1, first.passive)))
+    if fewer < spec.targets:  # errors are kept record by record and column by column
+        spec = replace(spec, targets=fewer)
+        planned = scenarios(spec, name, table["hmac_sha256"], attacks)
+        told_before = (*told_before, f"At most {fewer} records are attacked per seed: {WIDE_TABLE}")
     for scenario in planned:
         scenario.check()
-    beside = b"" if given is None else encode(given)
-    expected = estimated_seconds(planned, len(frame), frame.shape[1], executor.width)
+    rows, width = frame.shape
+    packed = pack_table(frame, b"" if given is None else encode(given))
+    del frame, checked  # the trials read the packed one: a large table is not held twice
+    expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
         display.warned(
             f"this audit takes {in_words(expected)}; a first look is quicker with "
@@ -88,7 +101,7 @@ def run_audit(
         first = replace(first, classes=classes)
 
     def performed(works: Sequence[Scenario]) -> list[Entry]:
-        return _trials(works, pack_table(frame, beside), executor, out, display)
+        return _trials(works, packed, executor, out, display)
 
     entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
@@ -98,15 +111,17 @@ def run_audit(
     more = strongest_again(spec, entries, head)
     if more:
         entries = joined(entries, performed(more))
-        threats = combine_threats(entries, spec.model, streams)
+        with clock("sum up"):
+            threats = combine_threats(entries, spec.model, streams)
         head = headline(threats)
-    defenses, unmeasured = combine_defenses(entries, head, threats, streams)
+    with clock("sum up defenses"):
+        defenses, unmeasured = combine_defenses(entries, head, threats, streams)
     digits = digits_of(entries)
     classed = [e for e in entries if e.plain and len(e.records.correct) and len(e.records.alone)]
     if not classed:
         raise AuditError("nobody predicts in this federation, so what joining is worth is unknown")
     classed = [e for e in classed if e.scenario.threat == classed[0].scenario.threat]
-    told = [*notes, *checked.notes, *_parties(spec), *unmeasured]
+    told = [*notes, *told_before, *_parties(spec), *unmeasured]
     told += value_notes(entries, spec.label, first.target_range)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(
@@ -120,7 +135,7 @@ def run_audit(
         advice=advice(head, threats, defenses, digits),
         columns=tuple(ColumnCard(c.name, c.kind, c.owner, c.encoded_as) for c in first.columns),
         classes=first.classes,
-        rows=len(frame),
+        rows=rows,
         training_rows=records.training_rows,
         target_rows=records.asked,
         worth=worth_of(classed, streams),
@@ -138,6 +153,24 @@ def run_audit(
         groups=groups_of(entries, head),
         comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
     )
+
+
+@dataclass(frozen=True)
+class _First:
+    """What a report says of the table as it was prepared for the first trial."""
+
+    columns: tuple[Any, ...]
+    classes: tuple[str, ...]
+    notes: tuple[str, ...]
+    target_range: tuple[float, float]
+    passive: int  # columns as they are encoded
+
+
+def _first(scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None) -> _First:
+    """Prepare the table as the first trial does; only what the report says of it is kept."""
+    made = ready(scenario, frame, Streams(scenario.seed), given)
+    width = sum(len(c.encoded_as) or 1 for c in made.columns if c.owner == "passive")
+    return _First(tuple(made.columns), made.classes, tuple(made.notes), made.target_range, width)
 
 
 def _phases(clock: Phases, entries: Sequence[Entry]) -> dict[str, float]:
@@ -184,9 +217,11 @@ def _stored(
         if summary.interrupted:
             raise KeyboardInterrupt
         entries = []
-        for scenario, record, private in zip(
-            planned, summary.records, summary.privates, strict=True
-        ):
+        privates = list(summary.privates)
+        found = summary.records
+        del summary
+        for place, (scenario, record) in enumerate(zip(planned, found, strict=True)):
+            private, privates[place] = privates[place], None  # bytes go as they are read
             if record is None or record.outcome is None or private is None:
                 failed = "it was not run" if record is None else record.error
                 raise AuditError(f"{scenario.label} failed: {failed}")
@@ -202,24 +237,33 @@ def _stored(
 def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
     """Return defended trials of the headline's attack, where it was left out as too slow."""
     ran = [e.scenario for e in entries if e.plain and head.attack in e.scenario.attacks]
-    return [
-        once_more(spec, e.scenario, head.attack)
-        for e in entries
-        if e.scenario.defense
-        and e.guessed
-        and head.attack not in e.scenario.attacks
-        and any(covers(e.scenario, plain) for plain in ran)
-    ]
+    done = {_place(e.scenario) for e in entries if head.attack in e.scenario.attacks}
+    wanted: dict[tuple[str, str, int], Scenario] = {}
+    for entry in entries:
+        scenario = entry.scenario
+        if (
+            scenario.defense
+            and entry.guessed
+            and _place(scenario) not in done
+            and any(covers(scenario, plain) for plain in ran)
+        ):
+            wanted.setdefault(_place(scenario), once_more(spec, scenario, head.attack))
+    return list(wanted.values())
+
+
+def _place(scenario: Scenario) -> tuple[str, str, int]:
+    """Return where a defended trial stands: several hijacks may be tried with one defense."""
+    return scenario.threat, scenario.defense, scenario.seed
 
 
 def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
     """Put the guesses of a second trial of the same defense beside those of the first."""
-    again = {(e.scenario.threat, e.scenario.defense, e.scenario.seed): e for e in more}
+    again = {_place(e.scenario): e for e in more}
     made = []
     for entry in entries:
         scenario = entry.scenario
-        other = again.get((scenario.threat, scenario.defense, scenario.seed))
-        if other is not None and not scenario.detector:
+        other = again.get(_place(scenario))
+        if other is not None and entry.guessed and not scenario.detector:
             held = {scored.name for scored in entry.records.scored}
             new = tuple(s for s in other.records.scored if s.name not in held)
             records = replace(entry.records, scored=(*entry.records.scored, *new))

@@ -1,4 +1,4 @@
-"""From trials to findings: pool the records of all seeds, put intervals on every number."""
+"""From trials to findings: the guesses of every threat over all seeds, each with its rivals."""
 
 from __future__ import annotations
 
@@ -10,41 +10,23 @@ import numpy as np
 
 from whatleaks.arrays import Floats
 from whatleaks.auditor.notes import notes_of
-from whatleaks.auditor.people import count_people
-from whatleaks.auditor.plan import looks_at
-from whatleaks.auditor.result import ColumnFinding, GuessFinding, ThreatFinding
+from whatleaks.auditor.plan import looks_at, watched
+from whatleaks.auditor.pool import LEARNER, TITLES, Parts, combine_guess, mean_of, pooled
+from whatleaks.auditor.result import GuessFinding, ThreatFinding
 from whatleaks.catalog import card, guesser
 from whatleaks.defenses.protocol import ReleaseDefense
-from whatleaks.errors import UsageError
-from whatleaks.metrics.association import followed, gained
-from whatleaks.metrics.intervals import (
-    clipped,
-    leakage_over_records,
-    mean_over_records,
-    mean_over_seeds,
-)
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import sentences
 from whatleaks.threat.model import ThreatModel
 from whatleaks.trial.control import SUFFIX
-from whatleaks.trial.isolation import weakest
-from whatleaks.trial.limit import WIDE
 from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.plan import fits
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.trial import PerRecord
 
-ERROR_UNIT = "mean squared error"
-LEARNER = "learner"
 REGRESSORS = ("limit", "alone")  # roles of what the evaluator learns from other people's truth
-TITLES = {
-    "limit": "The limit: the best of all that was tried",
-    LEARNER: "A regressor that has learnt from other people's truth",
-    "alone": "The same regressor without the federation: the partner's own columns only",
-}
-# One guess by seed: its scores and the targets' spread.
-Parts = Mapping[int, tuple[Scored, Floats]]
 
 
 @dataclass(frozen=True)
@@ -66,166 +48,9 @@ class Entry:
         return bool(self.records.scored)
 
 
-def named(name: str) -> tuple[str, str]:
-    """Return the title and the paper of an attack, a baseline or a limit."""
-    if name in TITLES:
-        return TITLES[name], ""
-    try:
-        found = guesser(name)
-    except UsageError:
-        return name, ""
-    return found.title, found.paper
-
-
 def sees_nothing(name: str) -> bool:
     """Say whether a baseline looks at nothing: what it follows is luck."""
     return bool(getattr(guesser(name).view, "blind", False))
-
-
-def recovered(squared: Floats, deviations: Floats, rng: np.random.Generator | None) -> Measurement:
-    """Return 1 - error / variance within [0, 1]; a column that does not vary has nothing to recover."""
-    if float(deviations.sum()) <= 0.0:
-        return Measurement(0.0, 0.0, 0.0, len(squared), "recovered", "records")
-    return clipped(leakage_over_records(squared, deviations, rng), 0.0, 1.0)
-
-
-def widened(pooled: Measurement, per_seed: Sequence[float], lowest: float = 0.0) -> Measurement:
-    """Widen an interval over pooled records so that it also covers the t interval over seeds.
-
-    Seeds share records and train different models, so records alone would say too much.
-    """
-    if len(per_seed) < 2:
-        return pooled
-    seeds = clipped(mean_over_seeds(per_seed, pooled.unit), lowest, 1.0)
-    return Measurement(
-        pooled.value,
-        min(pooled.low, seeds.low),
-        max(pooled.high, seeds.high),
-        pooled.n,
-        pooled.unit,
-        "records and seeds",
-    )
-
-
-def mean_of(parts: Sequence[Measurement]) -> Measurement:
-    """Average columns; the interval's ends are averaged too, which is cautious: columns move together."""
-    first = parts[0]
-    value, low, high = (
-        float(np.mean([getattr(part, end) for part in parts])) for end in ("value", "low", "high")
-    )
-    return Measurement(value, low, high, first.n, first.unit, first.over)
-
-
-class Pool:
-    """One guess over all seeds: what ``Scored`` holds of each, one below the other."""
-
-    def __init__(self, parts: Parts) -> None:
-        self.parts = list(parts.values())
-        self.squared, self.together, self.moved, self.named = (
-            np.concatenate([getattr(scored, name) for scored, _ in self.parts])
-            for name in ("squared", "together", "moved", "named")
-        )
-        self.spread = np.concatenate([spread for _, spread in self.parts])
-
-    def leakage(self, j: int) -> Measurement:
-        """Return how far a column's differences are followed, over records and seeds."""
-        return widened(
-            followed(self.together[:, j], self.moved[:, j], self.spread[:, j]),
-            [followed(s.together[:, j], s.moved[:, j], d[:, j]).value for s, d in self.parts],
-        )
-
-    def lead(self, rival: Pool | None, j: int) -> tuple[Measurement, float]:
-        """Return how much more is followed than by a rival on the same records, and the chance."""
-        if rival is None:
-            nothing = np.zeros(len(self.spread))
-            _, chance = gained((self.together[:, j], self.moved[:, j]), (nothing, nothing),
-                               self.spread[:, j])  # fmt: skip
-            return self.leakage(j), chance
-        found, chance = gained(
-            (self.together[:, j], self.moved[:, j]),
-            (rival.together[:, j], rival.moved[:, j]),
-            self.spread[:, j],
-        )
-        seeds = [
-            followed(a.together[:, j], a.moved[:, j], d[:, j]).value
-            - followed(b.together[:, j], b.moved[:, j], d[:, j]).value
-            for (a, d), (b, _) in zip(self.parts, rival.parts, strict=True)
-        ]
-        return widened(found, seeds, -1.0), chance
-
-
-def combine_guess(
-    parts: Parts,
-    columns: Sequence[str],
-    streams: Streams,
-    rivals: Sequence[Parts] = (),
-    alone: Mapping[str, float] | None = None,
-    spans: Sequence[Sequence[float]] = (),
-) -> GuessFinding:
-    """Pool one guess over seeds and hold it against the strongest of its rivals, by column.
-
-    ``rivals`` know what can be known without joining: the control, and baselines that see the
-    own columns and the granted records. ``alone``: what the own columns tell of a column.
-    """
-    pool = Pool(parts)
-    first = pool.parts[0][0]
-    held = [
-        Pool({seed: rival[seed] for seed in parts})
-        for rival in rivals
-        if parts.keys() <= rival.keys()
-    ]
-    rng = streams.rng(f"interval/{first.name}")
-    drawn = rng if len(columns) <= WIDE else None  # two thousand resamplings a guess cost minutes
-    title, paper = named(first.name)
-    found = tuple(
-        _column(pool, held, j, column, (alone or {}).get(column, 0.0), drawn)
-        for j, column in enumerate(columns)
-    )
-    control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
-    by_column, people = count_people(pool, control, spans)
-    found = tuple(replace(c, people=p) for c, p in zip(found, by_column, strict=True))
-    per_seed = [float(scored.squared.mean()) for scored, _ in pool.parts]
-    return GuessFinding(
-        name=first.name,
-        title=title,
-        role=first.role,
-        paper=paper,
-        error=clipped(mean_over_records(pool.squared.mean(axis=1), ERROR_UNIT, rng), 0.0, np.inf),
-        leakage=mean_of([column.leakage for column in found]),
-        adds=mean_of([column.adds for column in found]),
-        recovered=mean_of([column.recovered for column in found]),
-        columns=found,
-        over_seeds=mean_over_seeds(per_seed, ERROR_UNIT) if len(per_seed) > 1 else None,
-        alternatives=max(scored.alternatives for scored, _ in pool.parts),
-        isolated=weakest([scored.isolated for scored, _ in pool.parts]),
-        seconds=float(sum(scored.seconds for scored, _ in pool.parts)),
-        settings=dict(first.settings),
-        people=people,
-    )
-
-
-def _column(
-    pool: Pool,
-    rivals: Sequence[Pool],
-    j: int,
-    column: str,
-    alone: float,
-    rng: np.random.Generator | None,
-) -> ColumnFinding:
-    rival = max(rivals, key=lambda r: r.leakage(j).value, default=None)
-    leakage = pool.leakage(j)
-    adds, chance = pool.lead(rival, j)
-    nothing = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
-    return ColumnFinding(
-        column,
-        clipped(mean_over_records(pool.squared[:, j], ERROR_UNIT, rng), 0.0, np.inf),
-        leakage,
-        recovered(pool.squared[:, j], pool.spread[:, j], rng),
-        nothing if rival is None else rival.leakage(j),
-        clipped(adds, -1.0, 1.0 - alone),
-        alone,
-        chance,
-    )
 
 
 def with_shared(entries: Sequence[Entry]) -> list[Entry]:
@@ -255,12 +80,13 @@ def with_shared(entries: Sequence[Entry]) -> list[Entry]:
 def _same_evidence(one: Entry, other: Entry) -> bool:
     """Say whether both attack the same people with the same messages about them."""
     a, b = one.scenario, other.scenario
+    if not one.plain or one is other or (a.seed, a.branch) != (b.seed, b.branch):
+        return False
+    seen, shown = watched(a.model, a.threat), watched(b.model, b.threat)
     return (
-        one.plain
-        and one is not other
-        and (a.seed, a.branch) == (b.seed, b.branch)
-        and card("threat", a.threat).part.reads == card("threat", b.threat).part.reads
-        and (_covers(one, other) or _covers(other, one))
+        seen is not None
+        and shown is not None
+        and seen.same_evidence(shown)
         and np.array_equal(one.records.spread, other.records.spread)
     )
 
@@ -288,12 +114,12 @@ def rivals_of(name: str, groups: Mapping[str, Parts], plain: Mapping[str, Parts]
     return found + [p for p in baselines if not sees_nothing(next(iter(p.values()))[0].name)]
 
 
-def alone_of(groups: Mapping[str, Parts], columns: Sequence[str]) -> dict[str, float]:
+def alone_of(groups: Mapping[str, Parts], columns: Sequence[str]) -> dict[str, Measurement]:
     """Return what the own columns tell of every column, where that was learnt."""
     if "alone" not in groups:
         return {}
-    pool = Pool(groups["alone"])
-    return {column: pool.leakage(j).value for j, column in enumerate(columns)}
+    pool = pooled(groups["alone"])
+    return {column: pool.leakage(j) for j, column in enumerate(columns)}
 
 
 def combine_threats(
@@ -306,6 +132,7 @@ def combine_threats(
     threats on the same federation.
     """
     findings: list[ThreatFinding] = []
+    coarser: dict[str, list[GuessFinding]] = {}
     for name in dict.fromkeys(entry.scenario.threat for entry in entries):
         runs = [e for e in entries if e.scenario.threat == name and e.plain and e.guessed]
         threat: ThreatModel[Any] = card("threat", name).part
@@ -318,18 +145,22 @@ def combine_threats(
                 malicious=threat.malicious,
                 grants=sentences(threat.grants),
                 federation=looks_at(model, name).stream,
-                findings=_findings(runs, entries, own) if runs else (),
+                findings=_findings(runs, own) if runs else (),
                 notes=notes_of([e for e in entries if e.scenario.threat == name]),
                 granted=max((e.records.granted for e in runs), default=0),
             )
         )
-    borrowed = [with_weaker(threat, findings) for threat in findings]
-    return tuple(replace(t, findings=with_limit(t.findings)) for t in borrowed)
+        coarser[name] = _coarser(runs, entries, looks_at(model, name).view, own) if runs else []
+    findings = [with_weaker(threat, findings) for threat in findings]
+    findings = [
+        replace(t, findings=(*t.findings, *that_add(coarser[t.name], t.findings))) for t in findings
+    ]
+    findings = [with_weaker(threat, findings) for threat in findings]
+    return tuple(replace(t, findings=with_limit(t.findings)) for t in findings)
 
 
-def _findings(
-    runs: Sequence[Entry], entries: Sequence[Entry], streams: Streams
-) -> tuple[GuessFinding, ...]:
+def _findings(runs: Sequence[Entry], streams: Streams) -> tuple[GuessFinding, ...]:
+    """Pool every guess of the undefended trials of one threat."""
     columns = runs[0].records.columns
     spans = [run.records.spans for run in runs]
     plain = guesses_of(runs)
@@ -342,19 +173,39 @@ def _findings(
         if role == "limit":
             made = replace(made, name=LEARNER, role=LEARNER, title=TITLES[LEARNER])
         found.append(made)
-    threat = runs[0].scenario.threat
+    return tuple(found)
+
+
+def _coarser(
+    runs: Sequence[Entry], entries: Sequence[Entry], view: type[Any], streams: Streams
+) -> list[GuessFinding]:
+    """Return the attacks on scores that the adversary of ``runs`` could make coarser itself.
+
+    Defenses are tried under the strongest threat only; of its attacks those count that need no
+    more than this adversary's ``view`` shows.
+    """
+    columns = runs[0].records.columns
+    spans = [run.records.spans for run in runs]
+    spreads = {run.scenario.seed: run.records.spread for run in runs}
+    plain = guesses_of(runs)
+    alone = alone_of(plain, columns)
+    threat: ThreatModel[Any] = card("threat", runs[0].scenario.threat).part
     tried: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.scenario.threat == threat and entry.guessed and releases(entry.scenario.defense):
+        other: ThreatModel[Any] = card("threat", entry.scenario.threat).part
+        same = entry.scenario.branch == runs[0].scenario.branch and (
+            other.name == threat.name or other.covers(threat)
+        )
+        alike = np.array_equal(spreads.get(entry.scenario.seed, ()), entry.records.spread)
+        if same and alike and entry.guessed and releases(entry.scenario.defense):
             tried.setdefault(entry.scenario.defense, []).append(entry)
-    coarser = [
+    return [
         coarsened(name, defense, guesses, plain, columns, streams, alone, spans)
-        for defense, runs in tried.items()
-        for guesses in (guesses_of(runs),)
+        for defense, defended in tried.items()
+        for guesses in (guesses_of(defended),)
         for name, parts in guesses.items()
-        if next(iter(parts.values()))[0].role == "attack"
+        if next(iter(parts.values()))[0].role == "attack" and fits(guesser(name), view)
     ]
-    return (*found, *that_add(coarser, found))
 
 
 def releases(defense: str) -> bool:
@@ -369,7 +220,7 @@ def coarsened(
     plain: Mapping[str, Parts],
     columns: Sequence[str],
     streams: Streams,
-    alone: Mapping[str, float],
+    alone: Mapping[str, Measurement],
     spans: Sequence[Sequence[float]],
 ) -> GuessFinding:
     """Return an attack as tried on scores that the adversary made coarser itself."""
@@ -398,16 +249,20 @@ def that_add(more: Sequence[GuessFinding], held: Sequence[GuessFinding]) -> list
 
 def with_weaker(threat: ThreatFinding, findings: Sequence[ThreatFinding]) -> ThreatFinding:
     """Add the attacks of weaker threats that add more than the threat's own."""
+    held = {guess.name for guess in threat.findings}
+    # Who knows more has stronger rivals too; what an attack adds for the weaker stands all the same.
     weaker = [
-        replace(guess, title=f"{guess.title}, as under {other.name}")
+        replace(
+            guess,
+            name=f"{guess.name} as under {other.name}" if guess.name in held else guess.name,
+            title=f"{guess.title}, as under {other.name}",
+        )
         for other in findings
         if stronger(threat, other)
         for guess in other.findings
         if guess.role == "attack"
     ]
-    held = {guess.name for guess in threat.findings}
-    new = [guess for guess in weaker if guess.name not in held]
-    return replace(threat, findings=(*threat.findings, *that_add(new, threat.findings)))
+    return replace(threat, findings=(*threat.findings, *that_add(weaker, threat.findings)))
 
 
 def stronger(one: ThreatFinding, other: ThreatFinding) -> bool:

@@ -8,18 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
-from whatleaks.auditor.combine import (
-    LEARNER,
-    Entry,
-    Parts,
-    alone_of,
-    combine_guess,
-    guesses_of,
-    mean_of,
-    rivals_of,
-    with_limit,
-)
+from whatleaks.arrays import Floats, Ints, sealed, sealed_bools
+from whatleaks.auditor.combine import Entry, alone_of, guesses_of, rivals_of, with_limit
+from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of
 from whatleaks.auditor.result import (
     ColumnDefense,
     DefenseFinding,
@@ -44,7 +35,8 @@ TOLD = 0.1  # what joining must add in a column for its strongest attack to be m
 class Tried:
     """One seed of a defense: the trial with it, and those without it that it is compared with.
 
-    ``classed`` is the trial whose predictions count: of a detector that of honest training.
+    ``classed`` is the trial whose predictions count: where the training is hijacked, the honest
+    one.
     """
 
     plain: Entry
@@ -109,13 +101,15 @@ def combine_defenses(
                 adds_before=mean_of([pair.before for pair in pairs]),
                 adds=mean_of([pair.after for pair in pairs]),
                 limit=next(g for g in with_limit(after) if g.role == "limit").leakage,
-                accuracy_before=accuracy(np.concatenate([run.before for run in runs])),
-                accuracy=accuracy(np.concatenate([run.classed.records.correct for run in runs])),
+                accuracy_before=accuracy(np.concatenate([run.before for run in _by_seed(runs)])),
+                accuracy=accuracy(
+                    np.concatenate([run.classed.records.correct for run in _by_seed(runs)])
+                ),
                 remark=" ".join(
                     filter(
                         None,
                         (
-                            _halts([run.halts for run in runs]) or _withheld(runs, acts_on, seeds),
+                            _halts(runs) or _withheld(runs, acts_on, seeds),
                             _left_out(before, after),
                         ),
                     )
@@ -145,20 +139,37 @@ def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
             for e in entries
             if (e.scenario.seed, e.scenario.threat) == (scenario.seed, scenario.threat)
         ]
-        if scenario.defense and (entry.guessed or len(entry.records.correct)):
+        # Where the training is hijacked an honest one, in which nobody guesses, stands beside.
+        beside = any(e.plain and not e.guessed for e in mates)
+        if scenario.defense and not beside and (entry.guessed or len(entry.records.correct)):
             plain = next(e for e in mates if e.plain and e.guessed)
             run = Tried(plain, entry, entry, plain.records.correct)
             found.setdefault(scenario.defense, []).append(run)
-        elif scenario.detector and entry.guessed:
+        elif beside and entry.guessed and not entry.plain:
             plain = next(e for e in mates if e.plain and e.scenario.attacks == scenario.attacks)
             honest = next(e for e in mates if e.plain and not e.guessed)
             fair = next(
-                e for e in mates if not e.guessed and e.scenario.detector == scenario.detector
+                e
+                for e in mates
+                if not e.guessed
+                and (e.scenario.detector, e.scenario.defense)
+                == (scenario.detector, scenario.defense)
             )
             halts = (int(entry.outcome.stop is not None), int(fair.outcome.stop is not None))
-            run = Tried(plain, entry, fair, honest.records.correct, halts)
-            found.setdefault(scenario.detector, []).append(run)
+            run = Tried(
+                plain,
+                entry,
+                fair,
+                honest.records.correct,
+                halts if scenario.detector else NO_DETECTOR,
+            )
+            found.setdefault(scenario.detector or scenario.defense, []).append(run)
     return found
+
+
+def _by_seed(runs: Runs) -> list[Tried]:
+    """Return one run of every seed: several hijacks share its honest training."""
+    return list({run.defended.scenario.seed: run for run in reversed(runs)}.values())[::-1]
 
 
 def _card(name: str) -> Card:
@@ -174,7 +185,7 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
     """Return the attack that adds most in a column, and what it adds."""
     best = max(
         (guess for guess in found if guess.role == "attack"),
-        key=lambda guess: guess.columns[j].adds.value,
+        key=lambda guess: guess.columns[j].strength,
     )
     return best, best.columns[j].adds
 
@@ -284,7 +295,7 @@ def _narrowed(scored: Scored, places: Ints) -> Scored:
         squared=sealed(scored.squared[:, places]),
         together=sealed(scored.together[:, places]),
         moved=sealed(scored.moved[:, places]),
-        named=sealed(scored.named[:, places] if scored.named.size else scored.named),
+        named=sealed_bools(scored.named[:, places] if scored.named.size else scored.named),
     )
 
 
@@ -306,15 +317,25 @@ def _counts(runs: Runs) -> tuple[int, int]:
     return asked, sum(len(records.spread) for records in held)
 
 
-def _halts(halts: Sequence[tuple[int, int]]) -> str:
-    """Say how often a detector halted the hijacker, and honest training by mistake."""
-    if not halts or halts[0][0] < 0:
+def _halts(runs: Runs) -> str:
+    """Say how often a detector halted each hijacker, when, and honest training by mistake."""
+    if runs[0].halts == NO_DETECTOR:
         return ""
-    caught, false = (sum(pair[i] for pair in halts) for i in (0, 1))
+    by_attack: dict[str, list[Tried]] = {}
+    for run in runs:
+        by_attack.setdefault("+".join(run.defended.scenario.attacks), []).append(run)
+    told = []
+    for name, mine in by_attack.items():
+        stops = [run.defended.outcome.stop for run in mine if run.halts[0]]
+        first = ", ".join(dict.fromkeys(str(stop).partition(":")[0] for stop in stops))
+        when = f" ({first})" if stops else ""
+        told.append(f"{name} in {len(stops)} of {len(mine)} trainings{when}")
+    honest = _by_seed(runs)
+    false = sum(run.halts[1] for run in honest)
     return (
-        f"It halted the hijacker in {caught} of {len(halts)} trainings and honest training by mistake "
-        f"in {false} of {len(halts)}. After a halt the model stays as it is, and embeddings of the "
-        "targets are still sent."
+        f"It halted the hijacker {'; '.join(told)}; honest training by mistake in {false} of "
+        f"{len(honest)}. After a halt the model stays as it is, and embeddings of the targets are "
+        "still sent."
     )
 
 
@@ -325,7 +346,7 @@ def _withheld(runs: Runs, acts_on: str, seeds: int) -> str:
         if released == asked:
             return "It withheld no score: the simulated attack came that close to nobody's record."
         return (
-            f"It withheld the scores of {1 - released / asked:.0%} of the records, which count as not "
+            f"It withheld the scores of {100 * (1 - released / asked):.0f} % of the records, which count as not "
             "classed. The leakage is that of the others."
         )
     stay = runs[0].defended.records.columns

@@ -114,7 +114,7 @@ def _halts(entry: Entry, entries: Sequence[Entry]) -> str:
         and (e.scenario.seed, e.scenario.detector) == (scenario.seed, scenario.detector)
     )
     return (
-        f"Seed {scenario.seed}: {scenario.detector} {_verdict(entry)} the hijacker and "
+        f"Seed {scenario.seed}: {scenario.detector} {_verdict(entry)} {'+'.join(scenario.attacks)} and "
         f"{_verdict(fair)} honest training."
     )
 
@@ -162,4 +162,5 @@ def _rate(scored: BranchScored, streams: Streams) -> Measurement:
 
 
 def _share(rate: Measurement) -> str:
-    return f"{rate.value:.1%} (95 % interval {rate.low:.1%} to {rate.high:.1%})"
+    value, low, high = (f"{100 * part:.1f} %" for part in (rate.value, rate.low, rate.high))
+    return f"{value} (95 % interval {low} to {high})"

@@ -14,7 +14,8 @@ from whatleaks.metrics.intervals import wilson
 from whatleaks.metrics.measurement import Measurement
 
 if TYPE_CHECKING:
-    from whatleaks.auditor.combine import Entry, Pool
+    from whatleaks.auditor.combine import Entry
+    from whatleaks.auditor.pool import Pool
 
 SHARES = (0.01, 0.05, 0.10)  # of the range
 NEAR = SHARES[1]
@@ -32,8 +33,8 @@ def count_people(
 ) -> tuple[tuple[People, ...], People]:
     """Count close guesses by column, and records that are close in every column."""
     off = np.sqrt(pool.squared)
-    right = pool.named > 0.5
-    without = np.zeros_like(right) if control is None else control.named > 0.5
+    right = pool.named
+    without = np.zeros_like(right) if control is None else control.named
     if right.shape != off.shape:  # a guess that was scored without a schema
         right = without = np.zeros(off.shape, dtype=np.bool_)
     columns = []
@@ -84,7 +85,7 @@ def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, .
         j = run.records.columns.index(head.column)
         spread = run.records.spread[:, j]
         off.append(np.sqrt(found.squared[:, j]))
-        right.append(found.named[:, j] > 0.5)
+        right.append(found.named[:, j])
         outer.append(spread > np.quantile(spread, 1.0 - OUTER))
         groups.append(run.records.groups)
     if not runs:
@@ -96,8 +97,9 @@ def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, .
     if names:
         member = np.concatenate(groups)
         told += [(name, member == k) for k, name in enumerate(names)]
-    return tuple(
+    counted = tuple(
         GroupFinding(name, rate(near[who]), rate(exact[who]))
         for name, who in told
         if int(who.sum()) >= FEWEST
     )
+    return counted if len(counted) > 1 else ()  # one group is worse off than nobody

@@ -2,8 +2,10 @@
 
 Nothing here names an attack, a defense or a detector: what is in the catalog and fits is
 tried. Defenses are tried under the first threat of a federation that reads its messages,
-with the attacks that are made for exactly its view; a detector with every hijack, and with
-honest training for its false alarms.
+with the attacks that are made for exactly its view. Where the training is hijacked, attacks that
+only read are let loose on the honest one; detectors watch every hijack that breaks the protocol,
+and honest training for their false alarms; defenses are tried with hijacks, and with honest
+training for what they cost.
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ TRAINING_FRACTION = 0.6
 SHOWN = 10  # records shown with their values, if the user asks for it
 ALL = ("baselines", "limit", "alone", "joining", "control")
 SAME = ("baselines", "control")  # beside one with the same evidence, whose limits serve both
-AGAIN = ("baselines", "limit", "control")  # beside the attacks that are tried under a defense
+AGAIN = ("limit", "control")  # beside the attacks that are tried under a defense
 HIJACK = ("baselines", "limit", "alone", "control")
 QUICK_LEARNING = {"epochs": 10, "least_steps": 150}  # of attacks that train a network
+QUICK_HIJACK = {"pretraining": 200, "decoding": 200}  # steps that a hijacker trains alone
+QUICK_TRAINING = {"steps": 250}  # of a training that is hijacked
 RELEASES = frozenset({"scores", "votes"})
 
 
@@ -58,8 +62,8 @@ class Watched:
         return (
             self.model == other.model
             and self.threat.reads == other.threat.reads
-            and not self.threat.malicious
-            and (self.covers(other) or other.covers(self))
+            and not (self.threat.malicious or other.threat.malicious)
+            and getattr(self.view, "evidence", None) is getattr(other.view, "evidence", None)
         )
 
 
@@ -290,25 +294,54 @@ def _tried(entry: Card, seen: Watched) -> bool:
 
 
 def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
-    """Train with every hijacker and honestly, without a detector and with each one."""
+    """Train with every hijacker and honestly: as it is, watched by each detector, defended."""
+    if spec.quick:
+        base = replace(base, model_options=base.model_options.merged(QUICK_TRAINING))
     honest = replace(base, references=("joining",), label=f"{base.label}, honest")
     found = [honest]
+    readers = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
+    if readers:
+        reading = replace(_with_attacks(base, spec, readers), references=HIJACK)
+        found.append(replace(reading, label=f"{base.label}, nobody hijacks"))
     detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
+    defenses = [entry for entry in cards("defense") if spec.defenses and _tried(entry, seen)]
     for hijack in cards("hijack"):
-        label = f"{base.label}, {hijack.name}"
-        free = replace(base, attacks=(hijack.name,), references=HIJACK, label=label)
+        free = _with_hijack(base, spec, hijack)
         found.append(free)
-        found += [
-            replace(
-                free,
-                references=AGAIN,
-                detector=entry.name,
-                label=f"{label}, {entry.name} watching",
-            )
-            for entry in detectors
-        ]
-    found += [
-        replace(honest, detector=entry.name, label=f"{honest.label}, {entry.name} watching")
-        for entry in detectors
-    ]
+        again = replace(free, references=AGAIN)
+        # Who answers honestly gives a detector nothing to see.
+        if not hijack.obeys and (hijack.again or not spec.quick):
+            found += [_watched_by(again, entry) for entry in detectors]
+        if hijack.again:
+            found += [_defended_by(again, entry) for entry in defenses]
+    found += [_watched_by(honest, entry) for entry in detectors]
+    found += [_defended_by(honest, entry) for entry in defenses]
     return found
+
+
+def _with_hijack(base: Scenario, spec: AuditSpec, hijack: Card) -> Scenario:
+    own = {f.name for f in fields(hijack.part)}
+    # One that trains along (0 steps alone) keeps to that.
+    built = hijack.build()
+    brief = {
+        name: value
+        for name, value in QUICK_HIJACK.items()
+        if spec.quick and name in own and getattr(built, name)
+    }
+    label = f"{base.label}, {hijack.name}"
+    return replace(
+        base,
+        attacks=(hijack.name,),
+        attack_options=Settings(brief),
+        references=HIJACK,
+        label=label,
+    )
+
+
+def _watched_by(scenario: Scenario, entry: Card) -> Scenario:
+    return replace(scenario, detector=entry.name, label=f"{scenario.label}, {entry.name} watching")
+
+
+def _defended_by(scenario: Scenario, entry: Card) -> Scenario:
+    known = _knowing(scenario, entry) if scenario.attacks else scenario
+    return replace(known, defense=entry.name, label=f"{scenario.label}, {entry.name}")

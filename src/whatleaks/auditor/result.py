@@ -58,6 +58,15 @@ class ColumnFinding:
         """What is followed without joining: the leakage less what joining adds."""
         return max(self.leakage.value - self.adds.value, 0.0)
 
+    @property
+    def strength(self) -> tuple[float, float, float]:
+        """By what the strongest attack is found: what it adds, then whom it names, then what it follows.
+
+        What can be added is bounded, so several attacks may reach all of it.
+        """
+        named = 0.0 if self.people is None else self.people.named.value
+        return self.adds.value, named, self.leakage.value
+
 
 @dataclass(frozen=True)
 class GuessFinding:

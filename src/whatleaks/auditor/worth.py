@@ -10,7 +10,7 @@ import numpy as np
 from whatleaks.arrays import Floats
 from whatleaks.auditor.combine import Entry
 from whatleaks.auditor.result import Worth
-from whatleaks.metrics.intervals import mean_over_records, wilson
+from whatleaks.metrics.intervals import mean_over_records, ratio_over_records, wilson
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.metrics.worth import auc_parts, log_losses
 from whatleaks.seeds import Streams
@@ -23,7 +23,7 @@ def accuracy(hits: Sequence[int] | np.ndarray[Any, Any]) -> Measurement:
 
 
 def worth_of(entries: Sequence[Entry], streams: Streams) -> Worth:
-    """Compare together and alone, record by record; a record of several seeds counts once."""
+    """Compare together and alone, record by record; a person of several seeds is one in the interval."""
     held = [entry.records for entry in entries]
     rng = streams.rng("worth")
     people = np.concatenate([records.judged for records in held])
@@ -32,8 +32,10 @@ def worth_of(entries: Sequence[Entry], streams: Streams) -> Worth:
         joined = np.concatenate(values)
         if len(joined) != len(people):
             return mean_over_records(joined, unit, rng)
+        # The mean over all seeds, as beside it; the interval is over people, not over their seeds.
         _, place = np.unique(people, return_inverse=True)
-        return mean_over_records(np.bincount(place, weights=joined) / np.bincount(place), unit, rng)
+        counts = np.bincount(place).astype(np.float64)
+        return ratio_over_records(np.bincount(place, weights=joined), counts, unit, rng)
 
     right = [records.correct.astype(np.float64) for records in held]
     alone = [records.alone.astype(np.float64) for records in held]

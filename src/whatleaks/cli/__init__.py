@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from whatleaks import __version__
-from whatleaks.cli import audit, check, claims, data, listings, processes, reports, runs
+from whatleaks.cli import audit, check, claims, data, listings, precheck, processes, reports, runs
 from whatleaks.cli.common import FLAGS, INTERRUPTED
 from whatleaks.errors import WhatleaksError, speak_of_flags
 
@@ -25,6 +25,7 @@ app = typer.Typer(
 for command in (
     audit.audit,
     check.check,
+    precheck.precheck,
     reports.compare,
     reports.signoff,
     listings.attacks,

@@ -37,9 +37,9 @@ from whatleaks.cli.common import (
     audit_command,
     check_writable,
     other_flags,
-    sizes,
     time_lines,
     use_plugins,
+    whole_numbers,
     words,
 )
 from whatleaks.errors import UsageError
@@ -170,7 +170,7 @@ def audit(
             seed=seed,
             targets=targets,
             known=known,
-            hidden=sizes(hidden),
+            hidden=whole_numbers("hidden", hidden),
             inversion_steps=inversion_steps,
             missing=missing,
             categories=categories,

@@ -76,6 +76,9 @@ Plugins = Annotated[
 ]
 
 
+SHOWN = 0.005  # of the time: shorter phases are told together
+
+
 def use_plugins(paths: Sequence[Path] | None) -> None:
     """Have the catalog load some files, here and in every worker: they inherit the variable."""
     from whatleaks.catalog import PLUGINS
@@ -110,11 +113,11 @@ def named(words: Sequence[str]) -> list[str]:
     return [",".join(words)]
 
 
-def sizes(text: str | None) -> tuple[int, ...]:
+def whole_numbers(flag: str, text: str | None) -> tuple[int, ...]:
     """Read a comma-separated list of whole numbers, such as layer sizes."""
     parts = words(text)
     if not all(part.isdecimal() for part in parts):
-        raise UsageError(f"--hidden takes whole numbers such as 600,300,100, got {text!r}")
+        raise UsageError(f"--{flag} takes whole numbers such as 600,300,100, got {text!r}")
     return tuple(int(part) for part in parts)
 
 
@@ -193,12 +196,16 @@ def other_flags(context: typer.Context, known: Container[str]) -> list[str]:
 
 
 def time_lines(phases: Mapping[str, float]) -> list[str]:
-    """Write seconds of processor time by phase, the most first."""
+    """Write seconds of processor time by phase, the most first; what is too short in one line."""
     total = sum(phases.values()) or 1.0
+    shown = {name: seconds for name, seconds in phases.items() if seconds >= SHOWN * total}
+    rest = len(phases) - len(shown)
+    if rest:
+        shown[f"{rest} more"] = sum(phases.values()) - sum(shown.values())
     return [
         f"Processor time: {total:.1f} s in all",
         *(
-            f"  {name:<34} {seconds:8.1f} s {100 * seconds / total:5.1f} %"
-            for name, seconds in phases.items()
+            f"  {name:<38} {seconds:8.1f} s {100 * seconds / total:5.1f} %"
+            for name, seconds in shown.items()
         ),
     ]

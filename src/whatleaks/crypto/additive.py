@@ -45,8 +45,8 @@ class IntegerCiphers(Protocol):
         ...
 
     @property
-    def plaintext_bits(self) -> int:
-        """Integers of this many bits, positive or negative, decrypt to themselves."""
+    def largest(self) -> int:
+        """Integers from minus this to this decrypt to themselves; Paillier has no others."""
         ...
 
     def encrypt(self, integers: BigInts) -> Any:
@@ -117,6 +117,8 @@ class PublicKey:
     def __init__(self, ciphers: IntegerCiphers, numbers: FixedPoint) -> None:
         self._ciphers = ciphers
         self.numbers = numbers
+        # Integers of this many bits, positive or negative, decrypt to themselves.
+        self.largest_bits = ciphers.largest.bit_length() - 1
         self.fingerprint = hashlib.sha256(ciphers.key_bytes).digest()[:8]
 
     @property
@@ -245,12 +247,12 @@ class PublicKey:
 
     def packs(self, count: int, width: int) -> int:
         """Say into how many ciphertexts ``pack`` puts ``count`` numbers."""
-        slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
+        slots = slots_of(self._room(width + 1), self.largest_bits)
         return int(layout(count, slots).shape[1])
 
     def packed_bits(self, count: int, width: int) -> int:
         """Say how many bits a ciphertext needs into which ``pack`` puts some of ``count`` numbers."""
-        slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
+        slots = slots_of(self._room(width + 1), self.largest_bits)
         return len(layout(count, slots)) * (width + 1)
 
     def pack(self, encrypted: Encrypted, width: int) -> Encrypted:
@@ -263,31 +265,39 @@ class PublicKey:
             raise CryptoError(
                 f"{encrypted.count} numbers of {encrypted.bits} bits do not fit slots of {width}"
             )
-        slots = slots_of(self._room(width + 1), self._ciphers.plaintext_bits)
+        slots = slots_of(self._room(width + 1), self.largest_bits)
         places = layout(encrypted.count, slots)
         packed = self._ciphers.pack(encrypted.vector, places, width + 1)
         bits = self._room(len(places) * (width + 1))
         return self._made(packed, places.shape[1], encrypted.fraction, bits)
 
     def drown(self, encrypted: Encrypted, used: int) -> Encrypted:
-        """Add random numbers above the lowest ``used`` bits, as large as the key allows.
+        """Add random numbers above the lowest ``used`` bits, from all that a ciphertext can hold.
 
         Whoever decrypts reads what was agreed (``packing.surfaced``), and nothing that a sender
-        of too large numbers meant to find above it.
+        of too large numbers meant to find above it. The range of Okamoto-Uchiyama is secret:
+        there two or three bits at its upper end stay open.
         """
-        self._check(encrypted)
-        room = self._ciphers.plaintext_bits - 2 - used
-        if room < 1:
-            return encrypted
-        drawn = np.empty(encrypted.count, dtype=object)
-        drawn[:] = [secrets.randbits(room) << used for _ in range(encrypted.count)]
-        vector = self._ciphers.add_plain(encrypted.vector, drawn)
-        return self._made(vector, encrypted.count, encrypted.fraction, self.largest_bits)
+        return self._over_all(encrypted, max(used, encrypted.bits), used)[0]
 
-    @property
-    def largest_bits(self) -> int:
-        """How many bits a number may have that ``drown`` has been at."""
-        return self._ciphers.plaintext_bits
+    def cover(self, encrypted: Encrypted) -> tuple[Encrypted, BigInts]:
+        """Add random numbers from all that a ciphertext can hold; return them too.
+
+        The sum is as good as uniform whatever is encrypted, even if its sender lied about its
+        size: the chance to see a difference is the size that was agreed over the key's range.
+        """
+        return self._over_all(encrypted, encrypted.bits, 0)
+
+    def _over_all(self, encrypted: Encrypted, kept: int, step: int) -> tuple[Encrypted, BigInts]:
+        """Add random multiples of ``2**step`` that leave room for numbers of ``kept`` bits."""
+        self._check(encrypted)
+        most = max(0, self._ciphers.largest - (1 << kept)) >> step
+        drawn = np.empty(encrypted.count, dtype=object)
+        drawn[:] = [
+            (secrets.randbelow(2 * most + 1) - most) << step for _ in range(encrypted.count)
+        ]
+        vector = self._ciphers.add_plain(encrypted.vector, drawn)
+        return self._made(vector, encrypted.count, encrypted.fraction, self.largest_bits), drawn
 
     def outgoing_new(self, integers: BigInts, bits: int) -> bytes:
         """Encrypt integers straight onto the wire: new ciphertexts need no second randomness."""
@@ -342,9 +352,9 @@ class PublicKey:
             raise CryptoError("an encrypted vector belongs to another key: parties must share one")
 
     def _room(self, bits: int) -> int:
-        if bits > self._ciphers.plaintext_bits:
+        if bits > self.largest_bits:
             raise CryptoError(
-                f"a result of up to {bits} bits overflows the key's {self._ciphers.plaintext_bits}: "
+                f"a result of up to {bits} bits overflows the key's {self.largest_bits}: "
                 "use a longer key, fewer fraction bits or fewer products in a row"
             )
         return bits
@@ -353,12 +363,13 @@ class PublicKey:
 class SecretKey:
     """Decrypts. It prints nothing of itself and does not leave its process."""
 
-    __slots__ = ("_decrypt", "_fingerprint", "_numbers")
+    __slots__ = ("_decrypt", "_fingerprint", "_largest_bits", "_numbers")
 
     def __init__(self, decrypt: Callable[[Any], BigInts], public: PublicKey) -> None:
         self._decrypt = decrypt
         self._fingerprint = public.fingerprint
         self._numbers = public.numbers
+        self._largest_bits = public.largest_bits
 
     def decrypt(self, encrypted: Encrypted) -> Floats:
         """Return the real numbers, sealed."""
@@ -372,7 +383,9 @@ class SecretKey:
         if encrypted.key != self._fingerprint:
             raise CryptoError("an encrypted vector belongs to another key: it cannot be decrypted")
         integers = self._decrypt(encrypted.vector)
-        if integers.size and max(-int(integers.min()), int(integers.max())) > 1 << encrypted.bits:
+        if encrypted.bits >= self._largest_bits or not integers.size:
+            return integers  # covered: every number that there is was agreed
+        if max(-int(integers.min()), int(integers.max())) > 1 << encrypted.bits:
             raise CryptoError("a decrypted number is larger than any that was agreed: refused")
         return integers
 

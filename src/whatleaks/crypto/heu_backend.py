@@ -41,7 +41,7 @@ class HeuCiphers:
         self._evaluator = kit.evaluator()
         self._load = heu_numpy.CiphertextArray.load_from
         # The library's bound is the largest size of a number of either sign.
-        self.plaintext_bits = int(public.plaintext_bound()).bit_length() - 1
+        self.largest = int(public.plaintext_bound())
         # A Paillier ciphertext is a number below n**2, one of Okamoto-Uchiyama below n.
         self._cipher_bytes = bits // 8 * (2 if scheme == "heu-paillier" else 1)
         self._raw = self._tried(str(public))

@@ -72,6 +72,6 @@ def load_public(
         ) from None
     # Okamoto-Uchiyama encrypts numbers of a third of the key's length, Paillier of all of it.
     least = bits // 3 - 8 if backend == "heu-ou" else bits - 8
-    if ciphers.plaintext_bits < least:
+    if ciphers.largest.bit_length() - 1 < least:
         raise CryptoError(f"a public key is shorter than the agreed {bits} bits: it is refused")
     return PublicKey(ciphers, numbers if numbers is not None else FixedPoint())

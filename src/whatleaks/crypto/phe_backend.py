@@ -27,20 +27,30 @@ class PheCiphers:
         self._public = public
         self._number = EncryptedNumber
         self.key_bytes = int(public.n).to_bytes((public.n.bit_length() + 7) // 8, "big")
-        self.plaintext_bits = int(public.max_int).bit_length() - 1
+        # The library keeps a third of its range free to notice an overflow; here sizes are
+        # counted, and numbers that cover others need all of it.
+        self.largest = int(public.n) // 2
         self._cipher_bytes = 2 * len(self.key_bytes)
 
     def encrypt(self, integers: BigInts) -> Any:
         """Encrypt every element with fresh randomness."""
-        return np.frompyfunc(self._public.encrypt, 1, 1)(integers)
+        return self._raw(integers, None)
+
+    def _raw(self, integers: BigInts, randomness: int | None) -> Any:
+        n = self._public.n
+        return np.frompyfunc(
+            lambda m: self._number(self._public, self._public.raw_encrypt(int(m) % n, randomness)),
+            1,
+            1,
+        )(integers)
 
     def add(self, left: Any, right: Any) -> Any:
         """Add two vectors."""
         return left + right
 
     def add_plain(self, vector: Any, integers: BigInts) -> Any:
-        """Add plain integers."""
-        return vector + integers
+        """Add plain integers, without randomness: what leaves is re-randomised."""
+        return vector + self._raw(integers, 1)
 
     def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
         """Multiply a plain matrix by a vector."""
@@ -110,12 +120,10 @@ def generate(bits: int) -> tuple[PheCiphers, Callable[[Any], BigInts]]:
     public, secret = generate_paillier_keypair(n_length=bits)
 
     def decrypt(vector: Any) -> BigInts:
-        try:
-            integers: BigInts = np.asarray(
-                np.frompyfunc(secret.decrypt, 1, 1)(vector), dtype=object
-            )
-        except OverflowError:
-            raise CryptoError("a decrypted number is larger than any that was agreed") from None
+        n = public.n
+        raw = [secret.raw_decrypt(number.ciphertext(be_secure=False)) for number in vector]
+        integers = np.empty(len(raw), dtype=object)
+        integers[:] = [int(m) - n if 2 * m > n else int(m) for m in raw]
         return integers
 
     return PheCiphers(public), decrypt

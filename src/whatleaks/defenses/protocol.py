@@ -60,9 +60,13 @@ class TrainingDefense(Defense):
 
 
 class MessageDefense(Defense):
-    """Changes numbers before the channel encodes them, so no transcript ever holds the others."""
+    """Changes numbers before the channel encodes them, so no transcript ever holds the others.
+
+    ``kinds`` of message that it acts on; empty: whatever is sent.
+    """
 
     socket = "message"
+    kinds: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def alter(self, sender: str, kind: str, values: Floats, rng: np.random.Generator) -> Floats:

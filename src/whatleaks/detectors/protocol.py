@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -23,6 +23,14 @@ class DetectorGrant(Enum):
         "(the passive party holds no labels, so it must ask, and the asking shows which batch)"
     )
     CLASSES = "the number of classes of the label"
+    LABELS = (
+        "the label of every training record (the passive party of a vertical federation holds "
+        "none: somebody must give them away)"
+    )
+    PUBLIC_RECORDS = (
+        "complete public records, with both parties' columns and labels, and how the active "
+        "party trains: to rehearse honest training at home"
+    )
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,13 @@ class Received:
     """What the passive party holds after one answer.
 
     ``embedding`` is the gradient it received; ``first_weights`` is the gradient of its own
-    first layer's weight matrix that follows from it, flattened.
+    first layer's weight matrix that follows from it, flattened. ``labels`` of the batch are
+    there only for a detector that declares ``LABELS``.
     """
 
     embedding: Floats
     first_weights: Floats
+    labels: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,10 @@ class Watch(Protocol):
 
 
 class Detector(Protocol):
-    """A frozen setting of a detection method."""
+    """A frozen setting of a detection method.
+
+    One that declares ``PUBLIC_RECORDS`` is a ``Rehearsing`` detector.
+    """
 
     @property
     def name(self) -> str:
@@ -92,3 +105,21 @@ class Detector(Protocol):
     def start(self) -> Watch:
         """Begin one training run with a clean memory."""
         ...
+
+
+@runtime_checkable
+class Rehearsing(Protocol):
+    """A detector that compares with honest trainings that the passive party rehearsed alone."""
+
+    rehearsals: int  # how many
+    watched: int  # how many steps of each
+
+    def compare(self, rehearsed: tuple[Floats, ...]) -> Watch:
+        """Begin one training run; of every rehearsal come the answers' lengths, step by record."""
+        ...
+
+
+def lengths(answer: Floats) -> Floats:
+    """Return the length of every record's gradient, free of the batch's size (losses are means)."""
+    found: Floats = np.linalg.norm(answer, axis=1) * len(answer)
+    return found

@@ -19,7 +19,6 @@ loss ignores labels pushes the same way.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,12 +30,12 @@ from whatleaks.detectors.protocol import (
     Continue,
     Detector,
     DetectorGrant,
-    Halt,
     Probe,
     Received,
     Signal,
     Watch,
 )
+from whatleaks.detectors.recent_mean import RecentMean
 from whatleaks.errors import UsageError
 
 
@@ -137,7 +136,7 @@ class SplitGuardWatch(Watch):
         self._settings = settings
         self._fake = GradientSet()
         self._halves = (GradientSet(), GradientSet())
-        self._last: deque[float] = deque(maxlen=settings.window)
+        self._recent = RecentMean(settings.window, settings.threshold)
 
     def choose(self, step: int, size: int, rng: np.random.Generator) -> Probe | None:
         """Make a tenth of the batches fake, once the first ones have passed."""
@@ -159,12 +158,4 @@ class SplitGuardWatch(Watch):
         if one.count == 0 or two.count == 0:
             return Continue()
         score = splitguard_score(self._fake, one, two, self._settings.alpha, self._settings.beta)
-        self._last.append(score)
-        mean = float(np.mean(self._last))
-        if len(self._last) == self._settings.window and mean < self._settings.threshold:
-            return Halt(
-                score,
-                f"the mean of the last {self._settings.window} scores is {mean:.3f}, "
-                f"under {self._settings.threshold}",
-            )
-        return Continue(score)
+        return self._recent.judge(score)

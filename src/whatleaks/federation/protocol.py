@@ -73,12 +73,15 @@ class Federation:
     models: ClassVar[Mapping[str, Any]]  # the names that a user chooses by, with their settings
     forms: ClassVar[Mapping[str, Any]] = {}  # the same for models that somebody hands over
     shows: ClassVar[frozenset[str]]  # kinds of message that reach the active party
+    carries: ClassVar[frozenset[str]] = frozenset()  # kinds that cross while it trains
     stream: ClassVar[str] = ""  # where an audit's random streams branch off; empty: its name
     hijackable: ClassVar[bool] = False  # may another programme play the active role?
     watchable: ClassVar[bool] = False  # can a detector live in the passive party?
     gated: ClassVar[bool] = False  # can scores be withheld record by record?
     recorded: ClassVar[bool] = False  # do threats look at messages of the training?
     trains: ClassVar[bool] = True  # does it train at all?
+    pair: ClassVar[bool] = False  # is there one passive party and never another?
+    shares: ClassVar[bool] = False  # are messages random shares, so no two runs send the same?
 
     def offers(self, settings: Any) -> frozenset[type[Grant]]:
         """Return the kinds of knowledge that ``Trained.offer`` will hold."""

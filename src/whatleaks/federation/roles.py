@@ -15,7 +15,7 @@ import numpy as np
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.codec import travels
 from whatleaks.errors import WireError
-from whatleaks.models.torch_network import Layers
+from whatleaks.models.structures import Bottoms
 from whatleaks.threat.grants import Grant
 from whatleaks.wire.expected import ANY, Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Plain
@@ -42,7 +42,8 @@ class ActiveSeat:
     number. ``schedule`` holds the rows of every batch, agreed by all parties. ``granted`` is
     what a threat model hands to a hijacker; an honest party gets nothing. ``probed``: each
     batch of the first passive party is followed by labels to answer for, an empty list where
-    the own ones stand.
+    the own ones stand. ``scaling`` is what everybody does to its columns, ``precision`` what
+    everybody computes in.
     """
 
     own: Floats
@@ -50,11 +51,13 @@ class ActiveSeat:
     classes: int
     passives: tuple[str, ...]
     widths: tuple[int, ...]  # of each passive party's embedding
-    bottoms: tuple[Layers, ...]  # the structure of each passive party's network
+    bottoms: tuple[Bottoms, ...]  # the structure of each passive party's network
     columns: tuple[int, ...]  # how many columns each passive party has
     schedule: tuple[Ints, ...]
     probed: bool
     granted: tuple[Grant, ...] = ()
+    scaling: str = "none"
+    precision: str = "float64"
 
 
 class Hijacker(Protocol):

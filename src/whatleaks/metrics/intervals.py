@@ -132,11 +132,21 @@ def _interval(
     With ``r = sum top / sum weights``, the residuals are ``top - r * weights`` and sum to
     zero. A plain mean is the ratio with unit weights.
     """
+    drawn = None
+    if rng is not None and SMALL <= residuals.size <= LARGE and residuals.any():
+        drawn = _resample(residuals, weights, rng)
+    return ends(residuals, weights, drawn)
+
+
+def ends(
+    residuals: Floats, weights: Floats, drawn: tuple[Floats, Floats] | None
+) -> tuple[float, float]:
+    """Return the interval's ends from the resamples' shifts and spreads; without any the t interval's."""
     n = residuals.size
     half = _t_half_width(residuals) / float(weights.mean())
-    if rng is None or half == 0.0 or not SMALL <= n <= LARGE:
+    if drawn is None or half == 0.0:
         return -half, half
-    shift, spread = _resample(residuals, weights, rng)
+    shift, spread = drawn
     # A resample without spread has no t value. One in RESAMPLES means that nearly all
     # records are equal; then the bootstrap says nothing and the t interval stands.
     if bool((spread <= 1e-12 * float(residuals.var()) / float(weights.mean()) ** 2).any()):

@@ -16,6 +16,7 @@ from whatleaks.arrays import Floats, Ints
 from whatleaks.errors import AttackError
 from whatleaks.models.grids import Grids
 from whatleaks.models.lattice_basis import Unknowns, unknowns
+from whatleaks.models.ridge import fitted
 
 LEAST = 1e-6  # the least deviation of a free column
 
@@ -125,28 +126,25 @@ def frequency_prior(grids: Grids, sample: Floats) -> Prior:
 def auxiliary_prior(grids: Grids, own: Floats, known_own: Floats, known: Floats) -> Prior:
     """Return the prior of one who has some complete records beside the targets' ``own`` columns.
 
-    A linear regression of the unknown columns on the own ones, and the covariance of what it
-    leaves, drawn towards independent columns as strongly as one record per column.
+    A ridge regression of the unknown columns on the own ones, and the covariance of what it
+    misses on records that are left out, drawn towards independent columns as strongly as one
+    record per column.
     """
-    if len(known) < 2 or len(known) != len(known_own):
-        raise AttackError(f"a prior needs at least 2 whole auxiliary records, got {len(known)}")
+    if len(known) != len(known_own):
+        raise AttackError(f"{len(known_own)} own records do not fit {len(known)} of the partner's")
     unknown = unknowns(grids)
     size = len(unknown.levels)
     points = to_points(known, grids, unknown).astype(np.float64)
     seen = np.concatenate([points, known[:, list(grids.free)]], axis=1)
-    x_mean, y_mean = known_own.mean(axis=0), seen.mean(axis=0)
-    x, y = known_own - x_mean, seen - y_mean
-    strength = 1e-3 * len(x) * max(float(x.var()), 1e-12) + 1e-9
-    slope = np.linalg.solve(x.T @ x + strength * np.eye(x.shape[1]), x.T @ y)
-    rest = y - x @ slope
-    degrees = max(1.0, len(x) - 1.0 - min(x.shape[1], len(x) - 2))
+    line = fitted(known_own, seen)
     pull = float(seen.shape[1])
     # Whole numbers are blurred by a step; a level that was never seen is not impossible.
     least = np.full(seen.shape[1], LEAST**2)
-    least[:size] = (0.25 / unknown.weight) ** 2 / len(x) + 1.0 / 12.0
-    alone = np.maximum(rest.var(axis=0), least)
-    covariance = (rest.T @ rest + pull * np.diag(alone)) / (degrees + pull)
-    return Prior(y_mean + (own - x_mean) @ slope, np.linalg.cholesky(covariance), size)
+    least[:size] = (0.25 / unknown.weight) ** 2 / len(seen) + 1.0 / 12.0
+    alone = np.maximum((line.left_out**2).mean(axis=0), least)
+    together = line.left_out.T @ line.left_out + pull * np.diag(alone)
+    root = np.linalg.cholesky(np.asarray(together / (len(seen) + pull), dtype=np.float64))
+    return Prior(line(own), np.asarray(root, dtype=np.float64), size)
 
 
 def to_points(values: Floats, grids: Grids, unknown: Unknowns) -> Ints:

@@ -17,7 +17,9 @@ class RegressionHistory:
     the party has taken its own mask off.
 
     ``batches`` holds the rows of every batch of an epoch, in order; they are the same in
-    every epoch, so step ``k`` used ``batches[k % len(batches)]``.
+    every epoch, so step ``k`` used ``batches[k % len(batches)]``. A residual is
+    d = ``slope`` z + ``offset`` - y: 1 and 0 in a linear regression, 1/4 and 1/2 where the
+    sigmoid is taken to first order.
     """
 
     columns: Floats
@@ -27,3 +29,5 @@ class RegressionHistory:
     batches: tuple[Ints, ...]
     learning_rate: float
     alpha: float
+    slope: float = 1.0
+    offset: float = 0.0

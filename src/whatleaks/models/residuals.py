@@ -1,10 +1,13 @@
 """Linear algebra of a party's own gradients: which residuals they were made from.
 
 In a linear regression over two parties the gradient of B is
-``g = X_B^T d + alpha W_B`` with the residuals ``d = z_A + z_B - y`` (L Eq 1, section 4.1).
+``g = X_B^T d + alpha W_B`` with the residuals ``d = z_A + z_B - y`` (L Eq 1, section 4.1), or
+``d = slope (z_A + z_B) + offset - y`` where a sigmoid is taken to first order.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,6 +29,23 @@ def residuals(own: Floats, gradients: Floats, weights: Floats, alpha: float) -> 
     return np.asarray(np.linalg.lstsq(own.T, right, rcond=None)[0], dtype=np.float64)
 
 
+def passes(batches: tuple[Ints, ...], steps: int, records: int) -> int:
+    """Return how often every record was used: batches are one pass, or all passes if shuffled."""
+    return steps // len(batches) * (sum(len(rows) for rows in batches) // records)
+
+
+def turns(
+    batches: tuple[Ints, ...], steps: int, records: int
+) -> Iterator[tuple[Ints, slice, slice]]:
+    """Yield the rows of every batch, the steps that used them, and the passes these belong to."""
+    rounds, used = steps // len(batches), 0
+    each = passes(batches, steps, records) // rounds
+    for place, rows in enumerate(batches):
+        first = used // records
+        yield rows, slice(place, steps, len(batches)), slice(first, rounds * each, each)
+        used += len(rows)
+
+
 def partner_outputs(
     own: Floats,
     targets: Floats,
@@ -33,12 +53,17 @@ def partner_outputs(
     weights: Floats,
     batches: tuple[Ints, ...],
     alpha: float,
+    slope: float = 1.0,
+    offset: float = 0.0,
 ) -> Floats:
-    """Return the partner's ``z_A = d - z_B + y`` of every record (rows) in every epoch (columns)."""
-    epochs = len(gradients) // len(batches)
-    outputs = np.empty((len(own), epochs))
-    for place, rows in enumerate(batches):
-        steps = slice(place, epochs * len(batches), len(batches))
+    """Return the partner's z_A of every record (rows) in every epoch (columns).
+
+    ``z_A = (d + y - offset) / slope - z_B``: with a polynomial sigmoid too (section 4.1).
+    """
+    outputs = np.empty((len(own), passes(batches, len(gradients), len(own))))
+    for rows, steps, columns in turns(batches, len(gradients), len(own)):
         d = residuals(own[rows], gradients[steps], weights[steps], alpha)
-        outputs[rows] = d - own[rows] @ weights[steps].T + targets[rows, None]
+        outputs[rows, columns] = (d + targets[rows, None] - offset) / slope - own[rows] @ weights[
+            steps
+        ].T
     return outputs

@@ -5,6 +5,8 @@ The one learner of whoever has a few complete records: it uses these and nothing
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from whatleaks.arrays import Floats
@@ -14,8 +16,23 @@ FEWEST = 3  # records: with fewer, leaving one out chooses nothing
 STRENGTHS = np.logspace(-4, 4, 17)
 
 
-def learnt(known: Floats, wanted: Floats, asked: Floats) -> Floats:
-    """Fit ``wanted`` on ``known``, row by row, and answer for the rows of ``asked``.
+@dataclass(frozen=True)
+class Ridge:
+    """A fitted regression. ``left_out``: what each known record misses if it is left out."""
+
+    centre: Floats
+    spread: Floats
+    slope: Floats
+    mean: Floats
+    left_out: Floats
+
+    def __call__(self, asked: Floats) -> Floats:
+        """Answer for the rows of ``asked``."""
+        return np.asarray((asked - self.centre) / self.spread @ self.slope + self.mean)
+
+
+def fitted(known: Floats, wanted: Floats) -> Ridge:
+    """Fit ``wanted`` on ``known``, row by row.
 
     Inputs are standardised by the known rows; one that does not vary there says nothing. The
     residual of a record that was left out is r_i / (1 - h_ii), with h the hat matrix of centred
@@ -26,18 +43,24 @@ def learnt(known: Floats, wanted: Floats, asked: Floats) -> Floats:
         raise AttackError(f"a regression needs at least {FEWEST} known records, got {n}")
     centre, spread = known.mean(axis=0), known.std(axis=0)
     varies = spread > 1e-12
-    inputs = (known[:, varies] - centre[varies]) / spread[varies]
+    spread = np.where(varies, spread, 1.0)
+    inputs = np.where(varies, (known - centre) / spread, 0.0)
     mean = wanted.mean(axis=0)
     left, sizes, right = np.linalg.svd(inputs, full_matrices=False)
     projected = left.T @ (wanted - mean)
     squares = sizes**2
-    errors = np.empty((len(STRENGTHS), wanted.shape[1]))
+    missed = np.empty((len(STRENGTHS), *wanted.shape))
     for i, strength in enumerate(STRENGTHS * n):
         kept = squares / (squares + strength)
         residuals = (wanted - mean) - left @ (kept[:, None] * projected)
         free = 1.0 - 1.0 / n - (left**2) @ kept
-        errors[i] = ((residuals / np.maximum(free, 1e-9)[:, None]) ** 2).mean(axis=0)
-    best = (STRENGTHS * n)[errors.argmin(axis=0)]
-    scaled = (sizes[:, None] / (squares[:, None] + best)) * projected
-    answered = (asked[:, varies] - centre[varies]) / spread[varies]
-    return np.asarray(answered @ (right.T @ scaled) + mean)
+        missed[i] = residuals / np.maximum(free, 1e-9)[:, None]
+    best = (missed**2).mean(axis=1).argmin(axis=0)
+    scaled = (sizes[:, None] / (squares[:, None] + STRENGTHS[best] * n)) * projected
+    left_out = missed[best, :, np.arange(wanted.shape[1])].T
+    return Ridge(centre, spread, np.where(varies[:, None], right.T @ scaled, 0.0), mean, left_out)
+
+
+def learnt(known: Floats, wanted: Floats, asked: Floats) -> Floats:
+    """Fit on the known rows and answer for others."""
+    return fitted(known, wanted)(asked)

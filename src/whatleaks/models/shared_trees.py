@@ -88,3 +88,11 @@ def _joined(tree: SharedTree, owned: Sequence[OwnedSplits], offset: Ints) -> Boo
         sealed_bools(missing_left),
         tree.weight,
     )
+
+
+@travels
+@dataclass(frozen=True)
+class NodesOfOthers:
+    """How many nodes each passive party owns, in order: what the trees' shape tells."""
+
+    counts: tuple[int, ...]

@@ -27,7 +27,10 @@ Draw = Callable[[Sequence[Record]], Plot | None]
 
 @dataclass(frozen=True)
 class Check:
-    """The check of one claim. ``sizes`` says per profile what was reduced against the paper."""
+    """The check of one claim. ``sizes`` says per profile what was reduced against the paper.
+
+    ``awaits``: why no verdict of the standard profile is committed yet; empty: there is one.
+    """
 
     claim: str
     rule: str
@@ -35,10 +38,17 @@ class Check:
     runs: Runs
     judge: Judge
     draw: Draw | None = None
+    awaits: str = ""
 
 
 def check(
-    claim_id: str, *, rule: str, sizes: dict[str, str], runs: Runs, draw: Draw | None = None
+    claim_id: str,
+    *,
+    rule: str,
+    sizes: dict[str, str],
+    runs: Runs,
+    draw: Draw | None = None,
+    awaits: str = "",
 ) -> Callable[[Judge], Judge]:
     """Register the decorated function as the judge of a claim."""
     claim(claim_id)
@@ -48,7 +58,7 @@ def check(
     def register(judge: Judge) -> Judge:
         if claim_id in _CHECKS and _CHECKS[claim_id].judge.__module__ != judge.__module__:
             raise ValueError(f"two checks of {claim_id}")
-        _CHECKS[claim_id] = Check(claim_id, rule, sizes, runs, judge, draw)
+        _CHECKS[claim_id] = Check(claim_id, rule, sizes, runs, judge, draw, awaits)
         return judge
 
     return register

@@ -93,7 +93,9 @@ def listing(home: Path) -> tuple[Entry, ...]:
             if stated.id in known and path.exists():
                 entry = read(path, known[stated.id])
                 break
-        waiting = "" if stated.id in known else "no check has been written yet"
+        waiting = "no check has been written yet"
+        if stated.id in known:
+            waiting = known[stated.id].awaits
         entries.append(entry or Entry(stated, Judgement(Verdict.NOT_RUN, "", note=waiting)))
     return tuple(entries)
 

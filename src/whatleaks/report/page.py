@@ -316,7 +316,7 @@ def _column_rows(
     for guess in threat.of("attack"):
         for found in guess.columns:
             held = strongest.get(found.column)
-            if held is None or found.adds.value > held[0].adds.value:
+            if held is None or found.strength > held[0].strength:
                 strongest[found.column] = (found, guess.title)
     rows = [
         ColumnRow(
@@ -351,15 +351,20 @@ def _worst_people(result: AuditResult, rows: tuple[ColumnRow, ...]) -> str:
 
 
 def _digit_bars(result: AuditResult) -> tuple[Bar, ...]:
+    """Draw from the last number of digits that names nobody; nothing where none names anybody."""
     found = result.digits
-    if found is None:
+    some = [] if found is None else [k for k, share in enumerate(found.exact) if share.value > 0.0]
+    if found is None or not some:
         return ()
+    start = max(0, some[0] - 1)
     return tuple(
         replace(
             _bar("all digits" if digits == 16 else count(digits, "digit"), exact, 0.0),
             detail=f"{released:.0f} bits released, {found.hidden:.0f} hidden",
         )
-        for digits, exact, released in zip(found.digits, found.exact, found.released, strict=True)
+        for digits, exact, released in list(
+            zip(found.digits, found.exact, found.released, strict=True)
+        )[start:]
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from whatleaks.errors import StoreError, UsageError
-from whatleaks.papers.check import checks
+from whatleaks.papers.check import Check, checks
 from whatleaks.papers.claim import Claim, Judgement, Verdict, claims
 from whatleaks.papers.ledger import Entry, read, results_home
 from whatleaks.report.claims_page import draw
@@ -81,12 +81,13 @@ def own_entries(letter: str, home: Path) -> list[Entry]:
         path = home / PROFILE / f"{stated.id}.json"
         if stated.paper == letter:
             ready = check is not None and path.exists()
-            entries.append(read(path, check) if check and ready else _waiting(stated))
+            entries.append(read(path, check) if check and ready else _waiting(stated, check))
     return entries
 
 
-def _waiting(stated: Claim) -> Entry:
-    return Entry(stated, Judgement(Verdict.NOT_RUN, "", note="Not run yet."))
+def _waiting(stated: Claim, check: Check | None) -> Entry:
+    why = f"Not run yet: {check.awaits}." if check and check.awaits else "Not run yet."
+    return Entry(stated, Judgement(Verdict.NOT_RUN, "", note=why))
 
 
 def main(arguments: Sequence[str]) -> None:

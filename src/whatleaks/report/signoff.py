@@ -30,6 +30,8 @@ def render(audit: dict[str, Any]) -> str:
             level=_text(audit["headline"].get("level", ""), 20),
             sentence=_text(audit["headline"].get("sentence", ""), 420),
             adds=_range(audit["headline"]["adds"]),
+            conditions=[_text(c["sentence"], 200) for c in audit["headline"].get("conditions", [])],
+            already=_text(", ".join(audit["headline"].get("already", [])), 160),
             columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),
             threats=threats[:THREATS],
@@ -39,8 +41,8 @@ def render(audit: dict[str, Any]) -> str:
             defenses=[
                 (
                     _text(d.get("title", d["name"]), 56),
-                    percent(_beside(d)["before"]["value"]),
-                    percent(_beside(d)["after"]["value"]),
+                    percent(max(_beside(d)["before"]["value"], 0.0)),
+                    percent(max(_beside(d)["after"]["value"], 0.0)),
                     percent(d["accuracy_before"]["value"], 1),
                     percent(d["accuracy"]["value"], 1),
                 )
@@ -81,7 +83,7 @@ def _beside(defense: dict[str, Any]) -> dict[str, Any]:
 
 
 def _range(measured: dict[str, Any]) -> str:
-    ends = (percent(measured[end]) for end in ("value", "low", "high"))
+    ends = (percent(max(measured[end], 0.0)) for end in ("value", "low", "high"))
     return "{} ({} to {})".format(*ends)
 
 

@@ -86,7 +86,11 @@ def _scenario(tree: Mapping[str, Any]) -> Work:
 _READERS: dict[str, Reader] = {"scenario": _scenario}
 _HOMES: dict[str, str] = {}  # kind -> the class that registered it, by its full name
 # Modules whose import registers more kinds; the worked examples live a level above.
-_MODULES: list[str] = ["whatleaks.papers.worked_example"]
+_MODULES: list[str] = [
+    "whatleaks.papers.worked_example",
+    "whatleaks.papers.li_equations",
+    "whatleaks.papers.li_protocols",
+]
 
 
 def work(cls: C) -> C:

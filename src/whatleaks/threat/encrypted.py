@@ -1,8 +1,9 @@
-"""The named threat model on encrypted training: the active party and its own gradients."""
+"""The named threat models on encrypted training: the active party and its own gradients."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,11 @@ from whatleaks.arrays import sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
 from whatleaks.models.regression_history import RegressionHistory
-from whatleaks.threat.grants import Granted, Queries, Ranges
+from whatleaks.threat.grants import Granted, KnownPeople, KnownValues, Queries, Ranges
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, must_remember, plain_messages
 from whatleaks.threat.views.encrypted import EncryptedLinearView
+from whatleaks.threat.views.encrypted_known import EncryptedKnownView
+from whatleaks.threat.views.encrypted_values import EncryptedValuesView
 from whatleaks.wire.message import Message
 
 
@@ -36,6 +39,20 @@ def _encrypted(
     granted: Granted,
     view: type[EncryptedLinearView],
 ) -> EncryptedLinearView:
+    return view(**_seen(received, memory, granted))
+
+
+def _encrypted_values(
+    received: Sequence[Message],
+    memory: Memory,
+    granted: Granted,
+    view: type[EncryptedValuesView],
+) -> EncryptedValuesView:
+    return view(**_seen(received, memory, granted), known=granted[KnownValues])
+
+
+def _seen(received: Sequence[Message], memory: Memory, granted: Granted) -> dict[str, Any]:
+    """Return what every view on the training holds."""
     history = must_remember(memory, RegressionHistory, "history: it trained no linear regression")
     # What came under a mask tells nothing by itself; the party has taken its own mask off.
     came = len(plain_messages(received, "gradient", "masked-gradient"))
@@ -43,29 +60,74 @@ def _encrypted(
         raise WireError(
             f"the active party took {len(history.weights)} steps and received {came} gradients"
         )
+    return {
+        "own": history.columns,
+        "labels": history.targets,
+        "gradients": history.gradients,
+        "weights": history.weights,
+        "batches": history.batches,
+        "learning_rate": history.learning_rate,
+        "alpha": history.alpha,
+        "queries": _queries(received, granted),
+        "ranges": granted.get(Ranges),
+        "unknown": memory.unknown,
+        "slope": history.slope,
+        "offset": history.offset,
+    }
+
+
+def _encrypted_known(
+    received: Sequence[Message], memory: Memory, granted: Granted, view: type[EncryptedKnownView]
+) -> EncryptedKnownView:
+    known = granted[KnownPeople]
+    if (memory.places < 0).any() or (known.places < 0).any():
+        raise WireError("a record that is attacked or known did not train: it left no gradient")
     return view(
-        own=history.columns,
-        labels=history.targets,
-        gradients=history.gradients,
-        weights=history.weights,
-        batches=history.batches,
-        learning_rate=history.learning_rate,
-        alpha=history.alpha,
-        queries=_queries(received, granted),
-        ranges=granted.get(Ranges),
+        own=memory.target,
         unknown=memory.unknown,
+        training=_encrypted(received, memory, granted, EncryptedLinearView),
+        places=memory.places,
+        auxiliary=known,
     )
 
+
+SEES = (
+    "its own gradient of every training step, decrypted for it by the arbiter (and "
+    "without the mask, where it put one on)"
+)
 
 ENCRYPTED = threat(
     ThreatModel(
         name="encrypted",
         conduct=Conduct.CURIOUS,
-        sees="its own gradient of every training step, decrypted for it by the arbiter (and "
-        "without the mask, where it put one on)",
+        sees=SEES,
         grants=frozenset({Ranges, Queries}),
         reads=frozenset({"gradient"}),
         views=(EncryptedLinearView,),
         project=_encrypted,
+    )
+)
+
+ENCRYPTED_KNOWN = threat(
+    ThreatModel(
+        name="encrypted-known",
+        conduct=Conduct.CURIOUS,
+        sees=SEES,
+        grants=frozenset({KnownPeople, Ranges, Queries}),
+        reads=frozenset({"gradient"}),
+        views=(EncryptedKnownView,),
+        project=_encrypted_known,
+    )
+)
+
+ENCRYPTED_VALUES = threat(
+    ThreatModel(
+        name="encrypted-values",
+        conduct=Conduct.CURIOUS,
+        sees=SEES,
+        grants=frozenset({KnownValues, Ranges, Queries}),
+        reads=frozenset({"gradient"}),
+        views=(EncryptedValuesView,),
+        project=_encrypted_values,
     )
 )

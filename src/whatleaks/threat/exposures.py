@@ -78,7 +78,10 @@ _PLAIN_ROWS = {
     ),
 }
 
-_SHARE = "nothing until the end: a share is uniform; the last one gives it its own weights"
+_SHARE = (
+    "nothing until the end: a share is uniform; the last one gives it its own weights, so with as "
+    "many own columns as records a weighted sum of every record's residuals"
+)
 _PLAIN_ROWS |= {(role, "weight-share"): _SHARE for role in ("active", "passive")}
 
 _COMMON = "which of its own ids the other party has too, and nothing about the other's others"

@@ -10,16 +10,18 @@ linear one too.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats, Ints, sealed_ints
 from whatleaks.codec import decode, encode, travels
 from whatleaks.errors import GrantError
 from whatleaks.models.additive import Additive
 from whatleaks.models.forest import Forest
 from whatleaks.models.grids import Grids
 from whatleaks.models.joint_network import JointNetwork
+from whatleaks.models.scaling import Scale
+from whatleaks.models.structures import Kept
 from whatleaks.models.tree import Tree
 
 MODEL = "the whole trained model, the passive party's part included"
@@ -109,7 +111,8 @@ class KnownPeople(Auxiliary):
     """Complete records of people whom both parties share, and what was released on them.
 
     ``released`` holds a row for each of them: the numbers that the adversary is sent about any
-    record. It has no columns where nothing is sent about single records.
+    record. It has no columns where nothing is sent about single records. ``places`` says where
+    each of them stands among the records that trained, -1 where one did not.
     """
 
     sentence: ClassVar[str] = (
@@ -118,6 +121,43 @@ class KnownPeople(Auxiliary):
     )
 
     released: Floats
+    places: Ints = field(default_factory=lambda: sealed_ints([]))
+
+
+@travels
+@dataclass(frozen=True)
+class KnownValues(Grant):
+    """Single elements of the partner's table: ``values[i]`` stands at ``rows[i]``, ``columns[i]``.
+
+    Rows are places among the records that trained.
+    """
+
+    sentence: ClassVar[str] = (
+        "single values of the partner's records, as many and where Corollary 1 of Li et al. asks "
+        "for them"
+    )
+
+    rows: Ints
+    columns: Ints
+    values: Floats
+
+
+@travels
+@dataclass(frozen=True)
+class PassiveNetwork(Grant):
+    """What a passive party's bottom model became, with the way it scales its columns."""
+
+    sentence: ClassVar[str] = (
+        "the passive party's trained bottom model, to be asked about any record"
+    )
+
+    network: Kept
+    scale: Scale
+    scaling: str
+
+    def answers(self, passive: Floats) -> Floats:
+        """Return the embeddings of records."""
+        return self.network.outputs(self.scale.apply(passive))
 
 
 @travels
@@ -155,6 +195,24 @@ class Queries(Grant):
 
     records: Floats
     answers: Floats
+
+
+@travels
+@dataclass(frozen=True)
+class Probes(Grant):
+    """Made-up records, and which side they take at the partner's nodes.
+
+    Pair i: record ``record[i]`` of ``records`` goes left at node ``node[i]`` if ``left[i]``.
+    """
+
+    sentence: ClassVar[str] = (
+        "which side records that the adversary makes up take at the partner's nodes"
+    )
+
+    records: Floats
+    record: Ints
+    node: Ints
+    left: Ints
 
 
 @dataclass(frozen=True)

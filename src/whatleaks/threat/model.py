@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.errors import WireError
 from whatleaks.threat.grants import Grant, Granted
 from whatleaks.wire.message import Message, Plain
@@ -31,7 +31,8 @@ class Memory:
     """What the adversary holds without any message: its columns, its labels, the partner's schema.
 
     ``target`` are its own columns of the records under attack, ``training`` those of the
-    records that trained. ``kept`` are records of what its parties remember of the training.
+    records that trained, ``places`` where each target stands among these (-1: it did not train).
+    ``kept`` are records of what its parties remember of the training.
     """
 
     target: Floats
@@ -39,6 +40,7 @@ class Memory:
     labels: Ints
     unknown: int
     kept: tuple[object, ...] = ()
+    places: Ints = field(default_factory=lambda: sealed_ints([]))
 
     def recall(self, kind: type[K]) -> K | None:
         """Return what is remembered of this kind, or None."""

@@ -16,7 +16,7 @@ from whatleaks.threat.views.tree import WhiteBoxForestView, WhiteBoxTreeView
 from whatleaks.wire.message import Message
 
 
-def _released(received: Sequence[Message]) -> Floats:
+def released_votes(received: Sequence[Message]) -> Floats:
     """Join the released classes or votes in the order in which they came."""
     parts = plain_messages(received, "votes")
     if not parts:
@@ -28,7 +28,7 @@ def _tree(
     received: Sequence[Message], memory: Memory, granted: Granted, view: type[WhiteBoxTreeView]
 ) -> WhiteBoxTreeView:
     tree = granted[TreeModel].model
-    votes = _released(received)
+    votes = released_votes(received)
     return view(memory.target, votes, memory.unknown, tree, **public(granted))
 
 
@@ -36,7 +36,7 @@ def _forest(
     received: Sequence[Message], memory: Memory, granted: Granted, view: type[WhiteBoxForestView]
 ) -> WhiteBoxForestView:
     forest = granted[ForestModel].model
-    votes = _released(received)
+    votes = released_votes(received)
     return view(memory.target, votes, memory.unknown, forest, **public(granted))
 
 

@@ -50,7 +50,7 @@ def named_by_digits(
             return {}, [f"digits: {refused}"]
         scored = evaluator.score(replace(answer, name=f"{DECODER} {digits} digits"), "digits")
         assert isinstance(scored, Scored)
-        named.append(float((scored.named[:, places] > 0.5).all(axis=1).sum()))
+        named.append(float(scored.named[:, places].all(axis=1).sum()))
         released.append(float(np.mean([one.released for one in bits])))
         hidden = bits[0].hidden
     return {

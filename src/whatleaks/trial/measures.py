@@ -15,7 +15,9 @@ from whatleaks.metrics.branching import branching_advantage, branching_rate, poo
 from whatleaks.metrics.correlation import own_correlation, score_correlation
 from whatleaks.metrics.intervals import mean_over_records, wilson
 from whatleaks.metrics.least_norm import least_norm_bound
+from whatleaks.metrics.picture import psnr, ssim
 from whatleaks.seeds import Streams
+from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.digits import named_by_digits
 from whatleaks.trial.evaluator import AnyScored, Evaluator
 from whatleaks.trial.isolation import commit
@@ -207,6 +209,48 @@ def _by_steps(done: Done) -> tuple[Found, list[str]]:
     return found, []
 
 
+def _standardised(done: Done) -> tuple[Found, list[str]]:
+    """Return every guess's error where each column has variance 1 (as after StandardScaler).
+
+    Variances are those of the training records. Columns that do not vary there are left out.
+    """
+    stage = done.stage
+    variance = stage.holdings.joined(stage.victims, stage.rows.training).var(axis=0)
+    vary = variance > 0.0
+    if not vary.any():
+        return {}, ["standardised: no column of the training records varies"]
+    found: Found = {}
+    for scored in done.scored:
+        if isinstance(scored, Scored):
+            errors = (scored.squared[:, vary] / variance[vary]).mean(axis=1)
+            name = f"{scored.name} standardised"
+            rng = done.streams.rng(f"interval/{name}")
+            found[name] = mean_over_records(errors, "mse, variance 1", rng)
+    return found, []
+
+
+def _imitation(done: Done) -> tuple[Found, list[str]]:
+    """Return how far the victim's embeddings are from those that a hijacker's encoders give.
+
+    Mean squared distance and mean cosine distance, record by record (Yao et al. VI-A).
+    """
+    reading = done.stage.trained.reading
+    if not getattr(reading, "encoders", ()):
+        return {}, ["imitation: there is no encoder that the victim was to become"]
+    wanted, got = reading.imitated(done.stage.truth), done.view.embeddings
+    lengths = np.linalg.norm(wanted, axis=1) * np.linalg.norm(got, axis=1)
+    cosine = 1.0 - (wanted * got).sum(axis=1) / np.maximum(lengths, 1e-300)
+    name = reading.name
+    return {
+        f"{name} embedding mse": mean_over_records(
+            ((wanted - got) ** 2).mean(axis=1), "mse", done.streams.rng(f"interval/{name} mse")
+        ),
+        f"{name} embedding cosine": mean_over_records(
+            cosine, "cosine distance", done.streams.rng(f"interval/{name} cosine")
+        ),
+    }, []
+
+
 MEASURES: dict[str, Callable[[Done], tuple[Found, list[str]]]] = {
     "by-column": _by_column,
     "correlations": _correlations,
@@ -217,7 +261,10 @@ MEASURES: dict[str, Callable[[Done], tuple[Found, list[str]]]] = {
     "digits": _digits,
     "attack-accuracy": _attack_accuracy,
     "by-steps": _by_steps,
+    "standardised": _standardised,
+    "imitation": _imitation,
 }
+PICTURES = "pictures-"  # pictures-28: guesses as pictures 28 pixels high; pictures-32x3: in colours
 BELOW = "below-"  # below-0.05: the share of records whose error is under 0.05
 KEPT = "kept-"  # kept-correlation-max-0.7: the error on the columns that this defense would keep
 
@@ -228,7 +275,37 @@ def measure(name: str, done: Done) -> tuple[Found, list[str]]:
         return _below(float(name.removeprefix(BELOW)), done), []
     if name.startswith(KEPT):
         return _kept(_filter(name), done)
+    if name.startswith(PICTURES):
+        return _pictures(*_shape(name), done), []
     return MEASURES[name](done)
+
+
+def _shape(name: str) -> tuple[int, int]:
+    """Read height and colours."""
+    height, _, colours = name.removeprefix(PICTURES).partition("x")
+    try:
+        return int(height), int(colours or 1)
+    except ValueError:
+        raise SpecError(f"measure {name!r} needs a height, such as pictures-28") from None
+
+
+def _pictures(height: int, colours: int, done: Done) -> Found:
+    """Return errors on the scale -1 to 1 of the networks, PSNR and SSIM of guessed pictures."""
+    shape = (-1, height, done.stage.truth.shape[1] // (height * colours), colours)
+    truth, found = done.stage.truth.reshape(shape), Found()
+    for name, answer in done.answers.items():
+        if not isinstance(answer.guess, ValueGuess):
+            continue
+        guess = np.clip(answer.guess.values, 0.0, 1.0)
+        squared = ((guess - done.stage.truth) ** 2).mean(axis=1)
+        for kind, values, unit in (
+            ("pixels", 4.0 * squared, "mse, -1 to 1"),
+            ("psnr", psnr(squared), "dB"),
+            ("ssim", ssim(guess.reshape(shape), truth), "ssim"),
+        ):
+            rng = done.streams.rng(f"interval/{name} {kind}")
+            found[f"{name} {kind}"] = mean_over_records(values, unit, rng)
+    return found
 
 
 def _below(border: float, done: Done) -> Found:
@@ -269,5 +346,7 @@ def check_measures(names: Sequence[str]) -> None:
                 raise SpecError(f"measure {name!r} needs a number, such as below-0.05") from None
         elif name.startswith(KEPT):
             _filter(name)
+        elif name.startswith(PICTURES):
+            _shape(name)
         elif name not in MEASURES:
             raise SpecError(f"unknown measure {name!r}.{nearest(name, MEASURES)}")

@@ -17,6 +17,7 @@ from whatleaks.errors import SpecError
 from whatleaks.models.adapters.given import Core, GivenModel
 from whatleaks.seeds import Streams
 from whatleaks.trial.given import as_the_model_reads, over_columns, training_rows
+from whatleaks.trial.pictures import picture_holdings
 from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import ACTIVE, passive_names
 
@@ -42,6 +43,8 @@ class Ready:
     target_range: tuple[float, float] = (0.0, 1.0)  # what 0 and 1 of a numeric label are
     groups: Ints = field(default_factory=lambda: sealed_ints([]))  # of every record, if asked for
     group_names: tuple[str, ...] = ()
+    # Records that an adversary is granted instead of some that would train; empty: drawn.
+    auxiliary: Ints = field(default_factory=lambda: sealed_ints([]))
 
     def spans_of(self, names: Sequence[str]) -> tuple[float, ...]:
         """Return what 0 to 1 stands for in columns of numbers; zero in all others."""
@@ -68,11 +71,14 @@ def ready(
     given: GivenModel | None = None,
 ) -> Ready:
     """Prepare the scenario's table with the streams of its seed, and the model that is given."""
+    if scenario.prepared("prepare") == "pictures":
+        holdings, training, pool, strangers = picture_holdings(scenario, streams)
+        return Ready(holdings, training, pool, {}, auxiliary=strangers)
     frame, label = _load(scenario, table)
     most = scenario.prepared("rows")
     if 0 < most < len(frame):
         frame = frame.iloc[streams.rng("rows").permutation(len(frame))[:most]]
-        frame = frame.reset_index(drop=True)
+        frame = _without_single_classes(frame, label).reset_index(drop=True)
     if scenario.prepared("prepare") == "numbers":
         return _numbers(scenario, frame, label, streams)
     if scenario.given and given is None:
@@ -94,6 +100,18 @@ def ready(
     if given is not None:
         found = replace(found, given=over_columns(given, prepared, found.holdings, frame))
     return found if scenario.shown or not scenario.table else numbered(found)
+
+
+def _without_single_classes(frame: pd.DataFrame, label: str) -> pd.DataFrame:
+    """Leave out records of a draw that are alone in their class: none is left to be judged by.
+
+    Only where classes are words; a number is no class yet.
+    """
+    from pandas.api.types import is_numeric_dtype
+
+    if label not in frame or is_numeric_dtype(frame[label]):
+        return frame
+    return frame[frame.groupby(label, observed=True)[label].transform("size") > 1]
 
 
 def numbered(found: Ready) -> Ready:

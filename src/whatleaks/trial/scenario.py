@@ -22,7 +22,9 @@ _RUNTIME = {"part": "runtime"}
 # How a table is read and prepared. The papers scale on the whole set.
 DATA: dict[str, Value] = {
     "label": "",  # the column to predict; empty: as the data set says
-    "prepare": "table",  # or "numbers": numeric columns, a real target, as Li et al. use them
+    # Or "numbers": numeric columns, a real target, as Li et al. use them; or "pictures": halves.
+    "prepare": "table",
+    "strangers": "",  # a set of pictures that the auxiliary records are drawn from instead
     "rows": 0,  # this many records of the set, drawn by the seed; 0: all
     "parser": "",  # named options of the data set's parser, such as "drop_duration,classes=5"
     "categories": "ordinal",

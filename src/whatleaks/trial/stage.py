@@ -78,6 +78,7 @@ class Stage:
             sealed_ints(self.holdings.labels[self.rows.training]),
             sum(self.holdings.columns[party].shape[1] for party in self.victims),
             tuple(kept for party in self.coalition for kept in self.trained.memory(party)),
+            self._places(rows),
         )
         granted = hand_out(self.threat.grants, self._offer())
         return self.threat.project(received, memory, granted, self.view_type)
@@ -121,8 +122,15 @@ class Stage:
                 self.holdings.joined(self.victims, rows),
                 sealed_ints(self.holdings.labels[rows]),
                 sealed(released),
+                self._places(rows),
             ),
         )
+
+    def _places(self, rows: Ints) -> Ints:
+        """Say where records stand among those that trained; -1 where one did not."""
+        place = np.full(len(self.holdings.labels), -1)
+        place[self.rows.training] = np.arange(len(self.rows.training))
+        return sealed_ints(place[rows])
 
     def scores(self) -> Floats | None:
         """Return what the active party holds of the judged records; None: no scores, or a gate."""

@@ -223,6 +223,7 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         count = max(FEWEST_AUXILIARY, int(np.ceil(len(order) * share)))
         count = min(count, len(order) - 1)
         auxiliary, training = sealed_ints(order[:count]), sealed_ints(order[count:])
+        auxiliary = data.auxiliary if len(data.auxiliary) else auxiliary
     if scenario.part:
         order = streams.rng("targets").permutation(data.pool)
         made_up = scenario.known if _makes_up(scenario, parts) else 0
@@ -426,7 +427,8 @@ def _guess(
         scored.append(evaluator.score(answer, "attack"))
         answers[one.name] = answer
         if swapped is not None and isinstance(answer.guess, ValueGuess):
-            again = answer if swapped is view else _again(one, swapped, streams, stream)
+            with clock(f"{one.name} control"):
+                again = answer if swapped is view else _again(one, swapped, streams, stream)
             if again is not None:
                 again = replace(again, name=one.name + SUFFIX)
                 scored.append(evaluator.score(again, "control"))

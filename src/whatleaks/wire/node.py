@@ -184,8 +184,10 @@ class Node:
 
     def _serve(self, largest: int) -> Any:
         grpc, identity = self._grpc, self._identity
+        calls = 4 * len(self._peers) + 4  # each has a watch, a message on its way, and no more
         server = grpc.server(
-            ThreadPoolExecutor(max_workers=4 * len(self._peers) + 4),
+            ThreadPoolExecutor(max_workers=calls),
+            maximum_concurrent_rpcs=calls,  # more would wait in memory
             options=[
                 ("grpc.max_receive_message_length", largest + RUN_BYTES),
                 ("grpc.so_reuseport", 0),
@@ -428,7 +430,7 @@ class Node:
         lost: PeerLost | None = None
         try:
             word = next((decode(data, HEADER) for data in self._calls[name]["Watch"](b"")), None)
-            if not isinstance(word, Leaving):
+            if not isinstance(word, Leaving) or not isinstance(word.lost, str):
                 lost = self._lost(name, "closed its end without a word")
             elif word.reason:
                 if word.lost in self._peers and word.lost != name:

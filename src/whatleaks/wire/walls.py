@@ -30,6 +30,7 @@ _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _CAPABILITIES = 0x20080522
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _EMPTY = "/empty"  # the one folder that can be written
+_PACKAGES = ("site-packages", "dist-packages")
 _ROOM = "size=1g,mode=755"
 
 
@@ -147,6 +148,8 @@ def needed() -> list[str]:
     paths = sysconfig.get_paths()
     found = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     found += [*site.getsitepackages(), str(sysconfig.get_config_var("LIBDIR") or "")]
+    # Packages of another environment that this one was told to use, or of the user's own.
+    found += [path for path in sys.path if os.path.basename(path) in _PACKAGES]
     found += ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"]
     return [path for path in dict.fromkeys(found) if path and os.path.exists(path)]
 

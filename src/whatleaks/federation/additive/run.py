@@ -62,8 +62,10 @@ class AdditiveTrained(SummedTrained):
         batch = min(settings.batch, records)
         noise = noise_multiplier(settings.epsilon, records, batch, settings.steps)
         for name, holder in self.holders.items():
-            holder.private = PrivateGradients(
-                settings.clip, noise, len(self.holders), batch, streams.rng(f"dp/{name}")
+            holder.keep_private(
+                PrivateGradients(
+                    settings.clip, noise, len(self.holders), batch, streams.rng(f"dp/{name}")
+                )
             )
         self._noise = noise
         return sampled_batches(records, batch, settings.steps, streams.rng("batches"))

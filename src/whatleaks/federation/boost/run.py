@@ -20,27 +20,38 @@ Everything is exact: the trees are those of ``models.boosted_trees.train_joined`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from whatleaks.arrays import Floats, Ints, sealed
+import numpy as np
+
+from whatleaks import catalog
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import generate_keys
-from whatleaks.errors import TableError
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.detectors.protocol import Detector
+from whatleaks.errors import TableError, UsageError
 from whatleaks.federation.boost.active import ActiveParty
 from whatleaks.federation.boost.passive import PassiveParty
-from whatleaks.federation.boost.settings import LARGEST, SecureBoostSettings
+from whatleaks.federation.boost.settings import LARGEST, BoostModelSettings, SecureBoostSettings
 from whatleaks.federation.boost.walking import SplitOwner, walk
+from whatleaks.federation.protocol import Federation, Progress
+from whatleaks.federation.roles import Hijacker
 from whatleaks.models.additive import link
 from whatleaks.models.boosted_trees import BoostedTrees
 from whatleaks.models.shared_trees import OwnedSplits, SharedTree, depth_of, joined
 from whatleaks.seeds import Streams
+from whatleaks.threat.grants import Grant, Probes, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
 from whatleaks.wire.expected import Programme
 from whatleaks.wire.parties import ACTIVE, passive_names
 from whatleaks.wire.transcript import Transcript
+
+if TYPE_CHECKING:
+    from whatleaks.federation.boost.trained import BoostTrained
 
 
 @dataclass(frozen=True)
@@ -137,3 +148,59 @@ def check_tables(x_active: Floats, x_passives: Sequence[Floats]) -> None:
             "the parties must hold tables of the same records, got shapes "
             + ", ".join(str(x.shape) for x in tables)
         )
+
+
+@catalog.federation(
+    "boost",
+    title="SecureBoost on ciphertexts; owners of nodes answer which side a record takes",
+    paper="Li, Bao, Xiang, Liu, Chen, Wang, Wang (secure FL), section 2.3",
+)
+class BoostFederation(Federation):
+    """Boosted trees whose nodes lie with several parties."""
+
+    settings_type = BoostModelSettings
+    models: ClassVar[Mapping[str, BoostModelSettings]] = {"boost": BoostModelSettings()}
+    shows = frozenset({"left"})
+
+    def offers(self, settings: BoostModelSettings) -> frozenset[type[Grant]]:
+        """Answers to made-up records, unless the prediction phase stays closed to them."""
+        return frozenset({Ranges, Probes} if settings.queries else {Ranges})
+
+    def choose_rows(
+        self,
+        holdings: Holdings,
+        chosen: Rows,
+        pool: Ints,
+        settings: BoostModelSettings,
+        streams: Streams,
+    ) -> Rows:
+        """Train on some records and attack these (L section 5.1); judge on all that did not train."""
+        batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[: settings.records])
+        return Rows(batch, batch, sealed_ints([]), chosen.auxiliary, pool)
+
+    def train(
+        self,
+        holdings: Holdings,
+        rows: Rows,
+        settings: BoostModelSettings,
+        streams: Streams,
+        channel: Channel,
+        *,
+        hijacker: Hijacker | None = None,
+        detector: Detector | None = None,
+        progress: Progress | None = None,
+    ) -> BoostTrained:
+        """Grow the trees on real ciphertexts of ``rows.training``."""
+        from whatleaks.federation.boost.trained import BoostTrained
+
+        del progress
+        self.refuse(hijacker, detector)
+        labels = holdings.labels[rows.training]
+        present = np.unique(labels)
+        if len(present) < 2:
+            raise UsageError("the records that train are all of one class: take more of them")
+        own = holdings.joined((ACTIVE,), rows.training)
+        passives = [holdings.joined((name,), rows.training) for name in holdings.passives]
+        numbered = sealed_ints(np.searchsorted(present, labels))
+        done = run(own, passives, numbered, settings.secure, streams, channel)
+        return BoostTrained(holdings, rows, settings, done)

@@ -62,3 +62,50 @@ class PairFormat:
     def used(self, key: PublicKey, count: int, pack: bool) -> int:
         """Return how many bits of a plaintext the sums of ``count`` candidates take, with a sign."""
         return (key.packed_bits(count, self.width) if pack else self.width) + 1
+
+
+@dataclass(frozen=True)
+class BoostModelSettings:
+    """What an audit trains: ``records`` of the table, small trees, and the search afterwards.
+
+    ``queries`` opens the prediction phase to made-up records: ``per_query`` of them at a time,
+    until every threshold is known to ``epsilon`` on the scale 0 to 1. ``together`` searches all
+    nodes with every query; off, one node after another as Algorithm 1 does.
+    """
+
+    records: int = 200
+    rounds: int = 3
+    max_depth: int = 3
+    max_bin: int = 32
+    learning_rate: float = 0.3
+    min_child_weight: float = 1.0
+    backend: str = "heu-paillier"
+    key_bits: int = 2048
+    insecure_test_key: bool = False
+    queries: bool = True
+    per_query: int = 401
+    epsilon: float = 1e-6
+    together: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot train or search."""
+        if self.records < 10:
+            raise SpecError(f"records is {self.records}: grow trees on at least 10")
+        if self.per_query < 3 or not self.epsilon > 0.0:
+            raise SpecError(
+                f"per_query is {self.per_query} and epsilon {self.epsilon:g}: use at least 3 "
+                "records in a query and a positive epsilon"
+            )
+        _ = self.secure
+
+    @property
+    def secure(self) -> SecureBoostSettings:
+        """The protocol's own settings."""
+        boost = BoostSettings(
+            rounds=self.rounds,
+            max_depth=self.max_depth,
+            max_bin=self.max_bin,
+            learning_rate=self.learning_rate,
+            min_child_weight=self.min_child_weight,
+        )
+        return SecureBoostSettings(boost, self.backend, self.key_bits, self.insecure_test_key)

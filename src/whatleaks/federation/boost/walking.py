@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from whatleaks.arrays import Floats, sealed
+from whatleaks.arrays import Bools, Floats, Ints, sealed
 from whatleaks.errors import WireError
 from whatleaks.federation.boost.checks import whole
 from whatleaks.models.shared_trees import OwnedSplits, SharedTree
@@ -79,3 +79,11 @@ def walk(
     for t, tree in enumerate(trees):
         margins[:, t % outputs] += tree.weight[node[:, t]]
     return margins
+
+
+def sides(party: str, record: Ints, split: Ints, post: Post) -> Programme[Bools]:
+    """Ask an owner about pairs of a record and a split, in one message; True: left."""
+    asked = np.stack([record, split], axis=1).astype(np.float64)
+    post.send(0, ACTIVE, party, "ask", Plain(sealed(asked)))
+    answer = read_plain((yield Expected(0, party, "left", (len(asked),), True)))
+    return np.asarray(answer > 0.0, dtype=np.bool_)

@@ -18,6 +18,7 @@ from whatleaks.federation.joint_network.settings import JointNetworkSettings
 from whatleaks.federation.regression.prediction import STYLES
 from whatleaks.federation.regression.settings import LINEAR, LOGISTIC, SecureLinearSettings
 from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.federation.sshe.settings import SharedSettings
 from whatleaks.federation.trees.settings import TreeSettings
 from whatleaks.models.boosted_trees import BoostSettings
 from whatleaks.models.torch_network import Layers
@@ -34,6 +35,7 @@ from whatleaks.wire.parties import (
 ROLES = (ACTIVE, PASSIVE, ARBITER, COORDINATOR, CLIENT)
 SECURE_BOOST, HORIZONTAL = "secure-boost", "horizontal"
 ADDITIVE, JOINT_NETWORK, TREES, SPLIT = "additive", "joint-network", "trees", "split"
+SHARED = "shared-regression"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class ProtocolCard:
     roles: tuple[str, ...]
     settings: type[Any]
     predictions: tuple[str, ...] = ()
+    two: bool = False  # parties, and no more
 
 
 _SUMMED = (ACTIVE, PASSIVE, COORDINATOR)
@@ -55,6 +58,7 @@ PROTOCOLS: dict[str, ProtocolCard] = {
     JOINT_NETWORK: ProtocolCard(_SUMMED, JointNetworkSettings, ("scores",)),
     TREES: ProtocolCard(_SUMMED, TreeSettings, ("votes",)),
     SPLIT: ProtocolCard((ACTIVE, PASSIVE), SplitSettings, ("embeddings",)),
+    SHARED: ProtocolCard((ACTIVE, PASSIVE), SharedSettings, two=True),
 }
 _PLAN = ("protocol", "settings", "parties", "prediction", "align", "strip", "ignore_case", "seed")
 _OWN = ("keys", "table", "id", "target", "predict", "state", "seed")
@@ -112,10 +116,14 @@ class Plan:
                 raise SpecError(
                     f"{self.protocol} has no {role_of(name)}: take {name!r} out of plan.parties"
                 )
+        if PROTOCOLS[self.protocol].two and len(roles) > 2:
+            raise SpecError(f"{self.protocol} has two parties: take the others out of plan.parties")
         if self.seed < 0:
             raise SpecError(f"plan.seed is {self.seed}: use 0 or more")
         if self.protocol == HORIZONTAL:
             self._check_horizontal()
+        elif self.prediction is not None and not ways:
+            raise SpecError(f"{self.protocol} has no prediction: leave plan.prediction out")
         elif self.prediction is not None and self.prediction not in ways:
             raise SpecError(
                 f"prediction is {self.prediction!r}: {self.protocol} has "

@@ -11,6 +11,7 @@ from whatleaks.federation.processes.party_config import (
     HORIZONTAL,
     JOINT_NETWORK,
     SECURE_BOOST,
+    SHARED,
     SPLIT,
     TREES,
     PartyConfig,
@@ -28,6 +29,7 @@ _PROCESSES = {
     JOINT_NETWORK: ("joint_network", "JointNetworkProcess"),
     TREES: ("trees", "TreesProcess"),
     SPLIT: ("split", "SplitProcess"),
+    SHARED: ("sshe", "SharedProcess"),
 }
 
 

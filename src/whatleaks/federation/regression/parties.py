@@ -209,6 +209,8 @@ class ActiveParty(Party):
             settings.all_batches(len(self._x)),
             settings.learning_rate,
             settings.alpha,
+            self._link.slope,
+            self._link.offset,
         )
 
 

@@ -27,7 +27,22 @@ from whatleaks.wire.node import Hello, Node
 from whatleaks.wire.parties import ACTIVE, ARBITER
 
 
-class RegressionProcess(PartyProcess):
+class WithFakesProcess(PartyProcess):
+    """A party of a regression, whose active party may make columns up."""
+
+    @property
+    def columns(self) -> int:
+        """The own columns, and the active party's fake ones."""
+        fakes: int = self.plan.settings.fake_columns if self.config.role == ACTIVE else 0
+        return super().columns + fakes
+
+    def names(self) -> tuple[str, ...]:
+        """Name them all."""
+        extra = self.columns - len(self.table.columns)
+        return self.table.columns + tuple(f"(fake {i + 1})" for i in range(extra))
+
+
+class RegressionProcess(WithFakesProcess):
     """Linear or logistic regression with an arbiter."""
 
     def __init__(self, config: PartyConfig, *rest: Any) -> None:
@@ -37,12 +52,6 @@ class RegressionProcess(PartyProcess):
         super().__init__(config, *rest)
         if self._link is LOGISTIC and self.table.y is not None:
             check_labels(self.table.y)
-
-    @property
-    def columns(self) -> int:
-        """The own columns, and the active party's fake ones."""
-        fakes = self._settings.fake_columns if self.config.role == ACTIVE else 0
-        return super().columns + fakes
 
     def limit(self, records: int, columns: int) -> int:
         """A ciphertext for every record or column, or as many queries as there are columns."""
@@ -98,7 +107,7 @@ class RegressionProcess(PartyProcess):
                 else party.answer_queries(step)
             )
             node.run(asking)
-        self.write("weights.csv", "column,weight", self._names(), party.weights)
+        self.write("weights.csv", "column,weight", self.names(), party.weights)
         if plan.prediction is None:
             return
         style, new = plan.prediction, self.wanted.x
@@ -110,7 +119,3 @@ class RegressionProcess(PartyProcess):
             self.write("scores.csv", "row,score", rows, node.run(programme))
         else:
             node.run(send_outputs(config.name, z, step + 1, style, public, node))
-
-    def _names(self) -> tuple[str, ...]:
-        extra = self.columns - len(self.table.columns)
-        return self.table.columns + tuple(f"(fake {i + 1})" for i in range(extra))

@@ -23,12 +23,20 @@ from whatleaks.defenses.protocol import Guard
 from whatleaks.detectors.protocol import Detector
 from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Fact, Federation, Progress
-from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
+from whatleaks.federation.regression.settings import (
+    LINEAR,
+    LINKS,
+    LOGISTIC,
+    Link,
+    RegressionSettings,
+    SecureLinearSettings,
+)
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.trained import public_ranges
+from whatleaks.models.gram_rows import corollary_positions
 from whatleaks.models.joined_parts import diagonal
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Grant, Queries, Ranges
+from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE
 
@@ -36,7 +44,7 @@ if TYPE_CHECKING:
     from whatleaks.federation.regression.linear import Run
 
 
-class RegressionTrained:
+class TrainedOnBatch:
     """A finished training on ciphertexts, and what the evaluator can work out about it."""
 
     stop: str | None = None
@@ -48,35 +56,18 @@ class RegressionTrained:
         rows: Rows,
         settings: SecureLinearSettings,
         streams: Streams,
-        run: Run,
+        link: Link = LINEAR,
     ) -> None:
         self.holdings = holdings
         self.rows = rows
         self.settings = settings
-        self.run = run
+        self.link = link
         self._streams = streams
 
     def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats | None:
         """Release nothing: what the active party is shown it was sent in training."""
         del rows, channel, guard
         return None
-
-    def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
-        """Return the public ranges and the victims' answers to made-up records."""
-        unknown = victims(self.holdings, coalition)
-        columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
-        ranges = public_ranges(columns)
-        if self.run.queries is None:
-            return (ranges,)
-        asked = [self.run.asked[party] for party in unknown]
-        # A record that is zero in all other columns asks one party alone.
-        records = diagonal([records for records, _ in asked])
-        answers = np.concatenate([answers for _, answers in asked])
-        return (ranges, Queries(sealed(records), sealed(answers)))
-
-    def memory(self, party: str) -> tuple[object, ...]:
-        """Return the active party's own part in the training, step by step."""
-        return (self.run.active,) if party == ACTIVE else ()
 
     def classes(self, rows: Ints, guard: Guard) -> Ints | None:
         """Class records by the minimum of the loss on the batch.
@@ -86,7 +77,8 @@ class RegressionTrained:
         """
         del guard
         together = self.holdings.joined(tuple(self.holdings.columns))
-        return ridge_classes(together, self.holdings, self.rows.training, rows, self.settings.alpha)
+        batch, alpha = self.rows.training, self.settings.alpha
+        return ridge_classes(together, self.holdings, batch, rows, alpha, self.link)
 
     def predicted(self, rows: Ints) -> Floats:
         """Predict a numeric label itself, at the minimum of the loss on the batch."""
@@ -121,9 +113,10 @@ class RegressionTrained:
 
     def outputs(self) -> Floats | None:
         """Return the passive parties' summed z of every record (rows) in every epoch (columns)."""
-        from whatleaks.federation.regression.linear import plain_linear
+        from whatleaks.federation.regression.linear import plain_regression
 
-        plain = plain_linear(*tables_of(self.holdings, self.rows), self.settings, self._streams)
+        tables = tables_of(self.holdings, self.rows, self.link)
+        plain = plain_regression(self.link, *tables, self.settings, self._streams)
         records, epochs = len(self.rows.training), self.settings.epochs
         found = np.empty((records, epochs))
         steps = iter(plain.outputs)
@@ -133,9 +126,77 @@ class RegressionTrained:
         return sealed(found)
 
 
-def tables_of(holdings: Holdings, rows: Rows) -> tuple[Floats, list[Floats], Floats]:
+class RegressionTrained(TrainedOnBatch):
+    """A training with an arbiter, who decrypted gradients."""
+
+    def __init__(
+        self,
+        holdings: Holdings,
+        rows: Rows,
+        settings: SecureLinearSettings,
+        streams: Streams,
+        run: Run,
+        link: Link,
+    ) -> None:
+        super().__init__(holdings, rows, settings, streams, link)
+        self.run = run
+
+    def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
+        """Return the public ranges and the victims' answers to made-up records."""
+        unknown = victims(self.holdings, coalition)
+        columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
+        ranges = public_ranges(columns)
+        if self.run.queries is None:
+            return (ranges, self._elements(unknown, None))
+        asked = [self.run.asked[party] for party in unknown]
+        # A record that is zero in all other columns asks one party alone.
+        records = diagonal([records for records, _ in asked])
+        answers = np.concatenate([answers for _, answers in asked])
+        weights = np.concatenate([self.run.weights[party] for party in unknown])
+        known = self._elements(unknown, weights)
+        return (ranges, Queries(sealed(records), sealed(answers)), known)
+
+    def _elements(self, unknown: tuple[str, ...], weights: Floats | None) -> KnownValues:
+        """Return the elements of the trained records that Corollary 1 asks for."""
+        table = self.holdings.joined(unknown, self.rows.training)
+        rows, columns = np.nonzero(corollary_positions(table, weights))
+        return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
+
+    def facts(self) -> dict[str, Fact]:
+        """Tell the sizes of what was trained, and the loss of a record at the end."""
+        return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
+
+    def memory(self, party: str) -> tuple[object, ...]:
+        """Return the active party's own part in the training, step by step."""
+        return (self.run.active,) if party == ACTIVE else ()
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell what was trained, and what the protocol cannot stop."""
+        columns = self.holdings.columns[ACTIVE].shape[1] + self.settings.fake_columns
+        return (
+            *super().notes(),
+            "the partner is taken to follow the protocol: one that does not can have the arbiter "
+            f"decrypt {columns} numbers of its choice in every step, and nothing here stops it.",
+        )
+
+
+def records_that_train(
+    holdings: Holdings, chosen: Rows, pool: Ints, settings: RegressionSettings, streams: Streams
+) -> Rows:
+    """Draw the records that train, which are those under attack; the ``pool`` is judged."""
+    own = holdings.columns[ACTIVE].shape[1]
+    count, _ = settings.sizes(own, len(chosen.training))
+    batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[:count])
+    return Rows(batch, batch, sealed_ints([]), chosen.auxiliary, pool)
+
+
+def tables_of(
+    holdings: Holdings, rows: Rows, link: Link = LINEAR
+) -> tuple[Floats, list[Floats], Floats]:
     """Return own columns, passive tables and targets of the records that train."""
-    if holdings.target is not None:
+    if link is LOGISTIC:
+        target = _last_class(holdings)[rows.training]
+    elif holdings.target is not None:
         target = holdings.target[rows.training]
     else:
         target = holdings.labels[rows.training] / (holdings.classes - 1)
@@ -143,41 +204,64 @@ def tables_of(holdings: Holdings, rows: Rows) -> tuple[Floats, list[Floats], Flo
     return holdings.joined((ACTIVE,), rows.training), passives, sealed(target)
 
 
-def ridge_weights(x: Floats, y: Floats, alpha: float) -> Floats:
-    """Return the minimum of the ridge loss."""
+def _last_class(holdings: Holdings) -> Floats:
+    """Say of every record whether it is of the last class: with two classes, the label itself."""
+    return np.asarray(holdings.labels == holdings.classes - 1, dtype=np.float64)
+
+
+def ridge_weights(x: Floats, y: Floats, alpha: float, link: Link = LINEAR) -> Floats:
+    """Return the minimum of the loss: its gradient X^T (slope X w + offset - y) + alpha w is zero."""
     return np.asarray(
-        np.linalg.solve(x.T @ x + alpha * np.eye(x.shape[1]), x.T @ y), dtype=np.float64
+        np.linalg.solve(link.slope * x.T @ x + alpha * np.eye(x.shape[1]), x.T @ (y - link.offset)),
+        dtype=np.float64,
     )
 
 
 def ridge_classes(
-    columns: Floats, holdings: Holdings, batch: Ints, asked: Ints, alpha: float
+    columns: Floats,
+    holdings: Holdings,
+    batch: Ints,
+    asked: Ints,
+    alpha: float,
+    link: Link = LINEAR,
 ) -> Ints:
-    """Class the ``asked`` records by the minimum of the ridge loss on the batch."""
-    top = holdings.classes - 1
-    x, y = columns[batch], holdings.labels[batch] / top
-    weights = ridge_weights(x, y, alpha)
+    """Class the ``asked`` records by the minimum of the loss on the batch.
+
+    A logistic regression tells the last class from the rest: the rest is its most frequent one.
+    """
+    top, x = holdings.classes - 1, columns[batch]
+    if link is LOGISTIC:
+        weights = ridge_weights(x, _last_class(holdings)[batch], alpha, link)
+        others = np.bincount(holdings.labels[batch], minlength=top + 1)[:top]
+        found = np.where(columns[asked] @ weights > 0.0, top, others.argmax())
+        return np.asarray(found, dtype=np.int64)
+    weights = ridge_weights(x, holdings.labels[batch] / top, alpha)
     guess = np.clip(np.rint(columns[asked] @ weights * top), 0, top)
     return np.asarray(guess, dtype=np.int64)
 
 
 @catalog.federation(
     "regression",
-    title="Linear regression on ciphertexts; an arbiter decrypts gradients",
+    title="Linear or logistic regression on ciphertexts; an arbiter decrypts gradients",
     paper="Li, Bao, Xiang, Liu, Chen, Wang, Wang (secure FL), section 2.1",
 )
 class RegressionFederation(Federation):
-    """Encrypted linear regression with an arbiter."""
+    """Encrypted regression with an arbiter, with either link."""
 
     stream = "encrypted"
     recorded = True
     settings_type = RegressionSettings
-    models: ClassVar[Mapping[str, RegressionSettings]] = {"encrypted": RegressionSettings()}
+    models: ClassVar[Mapping[str, RegressionSettings]] = {
+        "encrypted": RegressionSettings(),
+        "encrypted-logistic": RegressionSettings(link=LOGISTIC.name),
+    }
     shows = frozenset({"gradient"})
 
     def offers(self, settings: RegressionSettings) -> frozenset[type[Grant]]:
         """Answers to queries, unless the prediction phase stays closed."""
-        return frozenset({Ranges, Queries} if settings.queries else {Ranges})
+        return frozenset(
+            {Ranges, KnownValues, Queries} if settings.queries else {Ranges, KnownValues}
+        )
 
     def choose_rows(
         self,
@@ -188,11 +272,7 @@ class RegressionFederation(Federation):
         streams: Streams,
     ) -> Rows:
         """Train on some records and attack these; judge accuracy on all that did not train."""
-        own = holdings.columns[ACTIVE].shape[1]
-        count, _ = settings.sizes(own, len(chosen.training))
-        batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[:count])
-        none = sealed_ints([])
-        return Rows(batch, batch, none, chosen.auxiliary, pool)
+        return records_that_train(holdings, chosen, pool, settings, streams)
 
     def train(
         self,
@@ -207,15 +287,16 @@ class RegressionFederation(Federation):
         progress: Progress | None = None,
     ) -> RegressionTrained:
         """Train on real ciphertexts of ``rows.training`` over ``channel``."""
-        from whatleaks.federation.regression.linear import run
+        from whatleaks.federation.regression.linear import run_regression
 
         del progress
         self.refuse(hijacker, detector)
-        own, passives, target = tables_of(holdings, rows)
+        link = LINKS[settings.link]
+        own, passives, target = tables_of(holdings, rows, link)
         unknown = sum(table.shape[1] for table in passives)
         chosen = settings.for_batch(own, unknown)
-        done = run(own, passives, target, chosen, streams, channel)
-        return RegressionTrained(holdings, rows, chosen, streams, done)
+        done = run_regression(link, own, passives, target, chosen, streams, channel)
+        return RegressionTrained(holdings, rows, chosen, streams, done, link)
 
     def alone(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams
@@ -223,7 +304,8 @@ class RegressionFederation(Federation):
         """Class by the minimum of the loss on the batch, over the own columns only."""
         del streams
         own = holdings.columns[ACTIVE]
-        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha)
+        link = LINKS[settings.link]
+        return ridge_classes(own, holdings, rows.training, rows.judged, settings.alpha, link)
 
     def alone_scores(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams

@@ -124,7 +124,8 @@ class RegressionSettings(SecureLinearSettings):
     (at most 400), in batches of that size that take turns, as a table is really trained on.
     ``fake_columns`` -1:
     as many as its equations lack. ``learning_rate`` 0: gradients are sums over the batch and
-    values lie in 0..1, so one over records times columns is always stable.
+    values lie in 0..1, so one over records times columns is always stable. ``link``: linear, or
+    logistic with the sigmoid taken to first order.
     """
 
     epochs: int = 12
@@ -132,9 +133,12 @@ class RegressionSettings(SecureLinearSettings):
     fake_columns: int = -1
     records: int = 0
     whole: bool = False
+    link: str = LINEAR.name
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
+        if self.link not in LINKS:
+            raise SpecError(f"link is {self.link!r}: use one of {', '.join(LINKS)}")
         if self.records < 0:
             raise SpecError(f"records is {self.records}: use 1 or more, or 0 for as many as fit")
         if self.whole and (self.records or self.batch_size or self.shuffle):
@@ -157,10 +161,11 @@ class RegressionSettings(SecureLinearSettings):
     def for_batch(self, own: Floats, unknown: int) -> SecureLinearSettings:
         """Return the settings for a batch of these own columns and so many unknown ones."""
         records, width = own.shape
-        size = self.sizes(width, records)[1] if self.whole else records
+        size = self.sizes(width, records)[1] if self.whole else self.batch_size or records
+        size = min(size, records)
         fakes, room = self.fake_columns, self.fake_columns
         if self.fake_columns < 0:
-            cuts = [own[first : first + size] for first in range(0, records, size)]
+            cuts = [own[rows] for rows in self._plain(0, 1.0, size).all_batches(records)]
             fakes = max(len(cut) - min(len(cut), int(np.linalg.matrix_rank(cut))) for cut in cuts)
             room = size
         rate = self.learning_rate or 1.0 / (size * (width + room + unknown))

@@ -16,13 +16,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
-from whatleaks.detectors.protocol import Detector, Halt, Received
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.detectors.protocol import Halt, Received, Watch
 from whatleaks.errors import WireError
 from whatleaks.federation.protocol import Progress
 from whatleaks.federation.roles import ActiveSeat, Batch, answer, next_batch, own_labels
-from whatleaks.federation.split.settings import HonestSettings, SplitSettings
-from whatleaks.models.torch_network import Layers, Optimiser, build, torch_dtype
+from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.models.distance_correlation import distance_correlation
+from whatleaks.models.scaling import scale_of
+from whatleaks.models.split_top import TopModel, TopSettings
+from whatleaks.models.structures import keep, made, outputs_of
+from whatleaks.models.torch_network import Optimiser, torch_dtype
+from whatleaks.threat.grants import PassiveNetwork
 from whatleaks.wire.expected import ANY, Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ACTIVE
@@ -54,32 +59,41 @@ class Course:
 class PassiveParty:
     """Holds its columns and its bottom model; gives away embeddings only.
 
-    ``columns`` are those of the training records, in the order that batches number.
+    ``columns`` are those of the training records, in the order that batches number; ``labels``
+    theirs, if somebody gave them away.
     """
 
     def __init__(
-        self, name: str, columns: Floats, settings: SplitSettings, rng: np.random.Generator
+        self,
+        name: str,
+        columns: Floats,
+        settings: SplitSettings,
+        rng: np.random.Generator,
+        labels: Ints | None = None,
     ) -> None:
         import torch
 
         self.name = name
+        self._settings = settings
         self._dtype = torch_dtype(settings.precision)
-        self._width = settings.bottom.output
-        self._columns = torch.tensor(columns, dtype=self._dtype)
-        self.bottom = build(columns.shape[1], settings.bottom, rng, settings.precision)
+        self._width = outputs_of(settings.structure, columns.shape[1])
+        self.scale = scale_of(settings.scaling, columns)
+        self._columns = torch.tensor(self.scale.apply(columns), dtype=self._dtype)
+        self._labels = labels
+        self.bottom = made(settings.structure, columns.shape[1], rng, settings.precision)
         self._optimiser = Optimiser(self.bottom.parameters(), settings.learning_rate)
         self._sent: torch.Tensor | None = None
+        self._rows: Ints | None = None
 
     def train(
         self,
         schedule: Sequence[Ints],
         post: Post,
-        detector: Detector | None = None,
+        watch: Watch | None = None,
         chance: np.random.Generator | None = None,
         progress: Progress | None = None,
     ) -> Programme[Course]:
         """Send embeddings, carry the gradients back, and halt if the detector says so."""
-        watch = detector.start() if detector is not None else None
         scores: list[tuple[int, float]] = []
         halted: Halted | None = None
         for step, rows in enumerate(schedule):
@@ -115,6 +129,7 @@ class PassiveParty:
         """Compute the embeddings of training rows; the graph stays here."""
         import torch
 
+        self._rows = rows
         self._sent = self.bottom(self._columns[torch.tensor(rows)])
         return sealed(self._sent.detach().numpy())
 
@@ -124,21 +139,44 @@ class PassiveParty:
 
         if self._sent is None or gradient.shape != tuple(self._sent.shape):
             raise WireError("the active party answered with gradients of another shape: refused")
-        self._optimiser.carry_back(self._sent, torch.tensor(gradient, dtype=self._dtype))
+        answered = torch.tensor(gradient, dtype=self._dtype)
+        if self._settings.decorrelation:
+            answered = self._decorrelated(answered)
+        self._optimiser.carry_back(self._sent, answered)
         self._sent = None
+
+    def _decorrelated(self, answered: torch.Tensor) -> torch.Tensor:
+        """Return the gradient of alpha DCOR(x, h) + (1 - alpha) TASK by the embeddings (Eq 6)."""
+        import torch
+
+        assert self._sent is not None
+        alpha = self._settings.decorrelation
+        sent = self._sent.detach().requires_grad_()
+        correlation = distance_correlation(self._columns[torch.tensor(self._rows)], sent)
+        (slope,) = torch.autograd.grad(correlation, sent)
+        return alpha * slope + (1.0 - alpha) * answered
 
     def received(self, gradient: Floats) -> Received:
         """Return what a detector is shown of the gradient carried back last."""
         first = next(iter(self.bottom.parameters())).grad
         assert first is not None
-        return Received(embedding=gradient, first_weights=sealed(first.numpy().ravel()))
+        known = None if self._labels is None else sealed_ints(self._labels[self._rows])
+        return Received(gradient, sealed(first.numpy().ravel()), known)
 
     def embed(self, columns: Floats) -> Floats:
         """Compute embeddings of other records with the model as it stands."""
         import torch
 
         with torch.no_grad():
-            return sealed(self.bottom(torch.tensor(columns, dtype=self._dtype)).numpy())
+            scaled = torch.tensor(self.scale.apply(columns), dtype=self._dtype)
+            return sealed(self.bottom(scaled).numpy())
+
+    def disclosed(self) -> PassiveNetwork:
+        """Return the bottom model as it would be given away: nothing but numbers."""
+        settings = self._settings
+        inputs = self._columns.shape[1]
+        kept = keep(self.bottom, settings.structure, inputs, settings.precision)
+        return PassiveNetwork(kept, self.scale, settings.scaling)
 
     def release(self, columns: Floats, step: int, post: Post) -> Programme[None]:
         """Send the active party the embeddings of target records."""
@@ -153,20 +191,25 @@ class PassiveParty:
 class HonestActive:
     """Learns the labels: L = mean cross entropy of f_0([f_a(x_a) || h_p]) (Yao et al. III-A)."""
 
-    def __init__(
-        self, seat: ActiveSeat, settings: HonestSettings, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, seat: ActiveSeat, settings: TopSettings, rng: np.random.Generator) -> None:
         import torch
 
         self._seat = seat
         self._dtype = torch_dtype(settings.precision)
-        self._own = torch.tensor(seat.own, dtype=self._dtype)
-        self.bottom = build(seat.own.shape[1], settings.bottom, rng, settings.precision)
-        top = Layers(settings.top_hidden, seat.classes, settings.bottom.activation)
-        inputs = settings.bottom.output + sum(seat.widths)
-        self.top = build(inputs, top, rng, settings.precision)
-        parameters = [*self.bottom.parameters(), *self.top.parameters()]
-        self._optimiser = Optimiser(parameters, settings.learning_rate)
+        self._scale = scale_of(seat.scaling, seat.own)
+        self._own = torch.tensor(self._scale.apply(seat.own), dtype=self._dtype)
+        columns, width = seat.own.shape[1], sum(seat.widths)
+        self._model = TopModel(columns, width, seat.classes, settings, rng)
+
+    @property
+    def bottom(self) -> torch.nn.Module:
+        """The own bottom model f_a."""
+        return self._model.bottom
+
+    @property
+    def top(self) -> torch.nn.Module:
+        """The top model f_0."""
+        return self._model.top
 
     def train(self, post: Post) -> Programme[None]:
         """Answer every batch with the gradient of the own loss."""
@@ -183,10 +226,9 @@ class HonestActive:
         wanted = torch.tensor(own_labels(self._seat, batch))
         received = torch.tensor(batch.embeddings, dtype=self._dtype).requires_grad_()
         own = self._own[torch.tensor(batch.rows)]
-        joined = torch.cat([self.bottom(own), received], dim=1)
-        self._optimiser.follow(torch.nn.functional.cross_entropy(self.top(joined), wanted))
+        self._model.follow(self._model.loss(own, received, wanted))
         assert received.grad is not None
-        return received.grad.numpy()
+        return sealed(received.grad.numpy())
 
     def take_scores(self, own: Floats, step: int) -> Programme[Floats]:
         """Take the embeddings of target records and return their class probabilities."""
@@ -202,9 +244,9 @@ class HonestActive:
         import torch
 
         with torch.no_grad():
-            bottom = self.bottom(torch.tensor(own, dtype=self._dtype))
-            joined = torch.cat([bottom, torch.tensor(embeddings, dtype=self._dtype)], dim=1)
-            return sealed(torch.softmax(self.top(joined), dim=1).numpy())
+            scaled = torch.tensor(self._scale.apply(own), dtype=self._dtype)
+            logits = self._model.logits(scaled, torch.tensor(embeddings, dtype=self._dtype))
+            return sealed(torch.softmax(logits, dim=1).numpy())
 
 
 def take_embeddings(seat: ActiveSeat, records: int, step: int) -> Programme[None]:

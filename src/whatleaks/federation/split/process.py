@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from whatleaks.errors import SpecError
 from whatleaks.federation.roles import ActiveSeat
 from whatleaks.federation.schedule import agreed_batches
 from whatleaks.federation.split.parties import HonestActive, PassiveParty
-from whatleaks.federation.split.settings import HonestSettings
 from whatleaks.federation.summed.process import ClassProcess
+from whatleaks.models.split_top import TopSettings
 from whatleaks.models.torch_network import export
 from whatleaks.seeds import Streams
 from whatleaks.wire.node import Hello, Node
@@ -26,12 +27,20 @@ class SplitProcess(ClassProcess):
         """Train from the start, and send or score embeddings if the plan says so."""
         del first
         settings, name = self.plan.settings, self.config.name
+        if settings.network != "layers" or settings.scaling != "none":
+            raise SpecError(
+                "plan.settings: between processes a split network is made of layers, and every "
+                "party scales its own file: leave network and scaling out"
+            )
         rng = Streams(self.plan.seed).rng("batches")
         schedule = agreed_batches(self.records, settings, rng)
         if name != ACTIVE:
+            import torch
+
             start = self.streams.rng("bottom" if name == PASSIVE else f"bottom/{name}")
             passive = PassiveParty(name, self.table.x, settings, start)
             node.run(passive.train(schedule, node))
+            assert isinstance(passive.bottom, torch.nn.Sequential)
             self.store("part.wlk", export(passive.bottom, settings.bottom))
             if self.plan.prediction is not None:
                 node.run(passive.release(self.wanted.x, settings.steps, node))
@@ -49,7 +58,7 @@ class SplitProcess(ClassProcess):
             schedule,
             probed=False,
         )
-        active = HonestActive(seat, HonestSettings(), self.streams.rng("honest"))
+        active = HonestActive(seat, TopSettings(), self.streams.rng("honest"))
         node.run(active.train(node))
         if self.plan.prediction is not None:
             self.write_scores(node.run(active.take_scores(self.wanted.x, settings.steps)))

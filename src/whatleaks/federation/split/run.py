@@ -4,7 +4,8 @@ All of it crosses ``wire.Channel`` as bytes: no tensor, no graph, no shared memo
 the active party is honest or a hijacker is a matter of which programme plays it.
 
 Streams used: ``bottom`` (first weights; of a further passive party ``bottom/PARTY``),
-``batches`` (agreed rows), ``detector``, ``honest`` or ``hijacker``.
+``batches`` (agreed rows), ``detector``, ``honest`` or ``hijacker``; a detector's rehearsals
+draw below ``rehearsal/NUMBER``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from whatleaks import catalog
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.defenses.protocol import OPEN, Guard
-from whatleaks.detectors.protocol import Detector
+from whatleaks.detectors.protocol import Detector, DetectorGrant
 from whatleaks.errors import UsageError
 from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Fact, Federation, Progress, likeliest
@@ -29,17 +30,19 @@ from whatleaks.federation.split.parties import (
     PassiveParty,
     take_embeddings,
 )
-from whatleaks.federation.split.settings import HonestSettings, SplitSettings
+from whatleaks.federation.split.rehearsal import watch_of
+from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.models.split_top import TopSettings
+from whatleaks.models.structures import outputs_of
+from whatleaks.models.torch_network import Layers
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Auxiliary, Grant, hand_out
+from whatleaks.threat.grants import Auxiliary, Grant, PassiveNetwork, hand_out
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
 from whatleaks.wire.expected import Programme
 from whatleaks.wire.mailbox import UNBOUNDED
 from whatleaks.wire.parties import ACTIVE, PASSIVE
 from whatleaks.wire.transcript import Transcript
-
-HONEST = HonestSettings()
 
 
 class SplitTrained:
@@ -93,8 +96,9 @@ class SplitTrained:
         return None if scores is None else likeliest(scores)
 
     def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
-        """Return complete records of people who did not train."""
-        return (auxiliary_records(self.holdings, self.rows, coalition),)
+        """Return complete records of people who did not train, and the first victim's network."""
+        first = self.passives[victims(self.holdings, coalition)[0]]
+        return (auxiliary_records(self.holdings, self.rows, coalition), first.disclosed())
 
     def memory(self, party: str) -> tuple[object, ...]:
         """Nobody keeps anything of the training but networks."""
@@ -138,17 +142,20 @@ def seat_of(
 ) -> ActiveSeat:
     """Return what the active party holds and what all have agreed on."""
     passives = holdings.passives
+    columns = tuple(holdings.columns[name].shape[1] for name in passives)
     return ActiveSeat(
         holdings.joined((ACTIVE,), rows.training),
         sealed_ints(holdings.labels[rows.training]),
         holdings.classes,
         passives,
-        (settings.bottom.output,) * len(passives),
-        (settings.bottom,) * len(passives),
-        tuple(holdings.columns[name].shape[1] for name in passives),
+        tuple(outputs_of(settings.structure, count) for count in columns),
+        (settings.structure,) * len(passives),
+        columns,
         schedule,
         probed,
         granted,
+        settings.scaling,
+        settings.precision,
     )
 
 
@@ -162,17 +169,27 @@ def train_split(
     hijacker: Hijacker | None = None,
     detector: Detector | None = None,
     progress: Progress | None = None,
-    honest: HonestSettings = HONEST,
+    honest: TopSettings | None = None,
 ) -> SplitTrained:
-    """Train with an honest active party or with a hijacker, watched by a detector or by none."""
+    """Train with an honest active party or with a hijacker, watched by a detector or by none.
+
+    ``honest`` are the active party's own settings; unless told, its bottom mirrors the passive
+    party's.
+    """
+    honest = honest or TopSettings(bottom=settings.structure, precision=settings.precision)
+    watch = None
+    if detector is not None:
+        watch = watch_of(detector, holdings, rows, settings, honest, streams)
     exchange = Exchange(channel, UNBOUNDED)
     schedule = agreed_batches(len(rows.training), settings, streams.rng("batches"))
+    told = detector is not None and DetectorGrant.LABELS in detector.grants
     passives = {
         name: PassiveParty(
             name,
             holdings.joined((name,), rows.training),
             settings,
             streams.rng("bottom" if name == PASSIVE else f"bottom/{name}"),
+            sealed_ints(holdings.labels[rows.training]) if told else None,
         )
         for name in holdings.passives
     }
@@ -184,7 +201,7 @@ def train_split(
     first = seat.passives[0]
     chance = streams.rng("detector")
     programmes: dict[str, Programme[Any]] = {
-        name: passive.train(schedule, exchange, detector, chance, progress)
+        name: passive.train(schedule, exchange, watch, chance, progress)
         if name == first
         else passive.train(schedule, exchange)
         for name, passive in passives.items()
@@ -209,15 +226,22 @@ class SplitFederation(Federation):
     """A network cut between the parties; its active seat may be hijacked."""
 
     settings_type = SplitSettings
-    models: ClassVar[Mapping[str, SplitSettings]] = {"split": SplitSettings()}
+    # As in Yao et al. (VI-A, appendix B): standardised columns, an activation after every layer.
+    # Deviation: ten times their learning rate, for a tenth of their steps or less.
+    models: ClassVar[Mapping[str, SplitSettings]] = {
+        "split": SplitSettings(
+            learning_rate=1e-3, bottom=Layers((64,), 16, last=True), scaling="standard"
+        )
+    }
     shows = frozenset({TARGET_EMBEDDINGS})
+    carries = frozenset({"embeddings", "gradients"})
     hijackable = True
     watchable = True
 
     def offers(self, settings: SplitSettings) -> frozenset[type[Grant]]:
-        """Auxiliary records, whatever the networks."""
+        """Auxiliary records and the passive party's network, whatever it is made of."""
         del settings
-        return frozenset({Auxiliary})
+        return frozenset({Auxiliary, PassiveNetwork})
 
     def train(
         self,

@@ -10,19 +10,18 @@ until the end, when each party gets the other's share of its own weights.
 
 from __future__ import annotations
 
-import secrets
-
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.fixed_point import BigInts
-from whatleaks.crypto.masking import HIDING_BITS, digit_count, from_digits, to_digits
+from whatleaks.crypto.masking import digit_count, from_digits, to_digits
 from whatleaks.crypto.ring import BITS, cut, drawn, encoded, opened, reduced
 from whatleaks.errors import CryptoError
 from whatleaks.federation.ciphers import read_cipher
 from whatleaks.federation.regression.settings import draw_weights
 from whatleaks.federation.sshe.settings import SharedSettings
+from whatleaks.models.shared_history import SharedHistory
 from whatleaks.wire.expected import Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Cipher, Plain
 from whatleaks.wire.parties import ACTIVE
@@ -47,7 +46,7 @@ class SharingParty:
     ) -> None:
         self._own, self._other = way
         self._x = sealed(x)
-        self._y = y
+        self._y = None if y is None else sealed(y)
         self._other_columns = other_columns
         self._settings = settings
         self._public, self._secret = keys
@@ -72,6 +71,23 @@ class SharingParty:
         self._send_ring(step, "weight-share", others)
         last = yield from self._hear_ring(step, "weight-share", len(mine))
         return opened(mine, last, numbers)
+
+    def history(self, last: Floats) -> SharedHistory:
+        """Return what the active party holds after training, without any message."""
+        assert self._y is not None
+        settings = self._settings
+        return SharedHistory(
+            self._x,
+            self._y,
+            self._weights,
+            last,
+            settings.batches(len(self._x)),
+            settings.epochs,
+            settings.learning_rate,
+            settings.alpha,
+            settings.formula.slope,
+            settings.formula.offset,
+        )
 
     def _step(self, step: int, rows: Ints, mine: BigInts, others: BigInts) -> Programme[Shared]:
         """Take one step; ``mine`` and ``others`` are my shares of my and of the other's weights."""
@@ -126,10 +142,8 @@ class SharingParty:
         product = self._other_key.matmul_plain(
             matrix, read_cipher(self._other_key, payload, 0, BITS)
         )
-        bits = product.bits + HIDING_BITS
-        masks = np.empty(product.count, dtype=object)
-        masks[:] = [secrets.randbits(bits) for _ in range(product.count)]
-        masked = self._other_key.add_integers(product, masks, bits)
+        # Over the key's whole range: a share that the other made larger than the ring drowns too.
+        masked, masks = self._other_key.cover(product)
         data = self._other_key.outgoing(masked)
         cipher = Cipher(self._other_key.scheme, (masked.count,), data)
         self._post.send(step, self._own, self._other, f"{kind}-product", cipher)
@@ -138,9 +152,7 @@ class SharingParty:
     def _answer(self, step: int, kind: str, rows: int, count: int) -> Programme[BigInts]:
         """Decrypt the masked product of my share: it is my share of the product."""
         payload = yield Expected(step, self._other, f"{kind}-product", (rows,), False)
-        numbers = self._public.numbers
-        bits = numbers.bits + BITS + (count - 1).bit_length() + HIDING_BITS + 1
-        read = read_cipher(self._public, payload, self._fraction, bits)
+        read = read_cipher(self._public, payload, self._fraction, self._public.largest_bits)
         return reduced(self._secret.decrypt_integers(read))
 
     def _send_ring(self, step: int, kind: str, share: BigInts) -> None:

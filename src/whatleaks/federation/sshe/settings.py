@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from whatleaks.arrays import Ints
+from whatleaks.arrays import Floats, Ints
 from whatleaks.errors import SpecError, nearest
-from whatleaks.federation.regression.settings import LINKS, Link, SecureLinearSettings
+from whatleaks.federation.regression.settings import (
+    LINKS,
+    Link,
+    RegressionSettings,
+    SecureLinearSettings,
+)
 
 
 @dataclass(frozen=True)
 class SharedSettings:
-    """How to train. ``link`` is ``linear`` or ``logistic``; ``batch_size`` None: all records."""
+    """How to train. ``link`` is ``linear`` or ``logistic``; ``batch_size`` None: all records.
+
+    The other fields mean what they mean with an arbiter.
+    """
 
     link: str = "linear"
     epochs: int = 20
@@ -19,6 +27,8 @@ class SharedSettings:
     learning_rate: float = 0.01
     alpha: float = 0.01
     initial_spread: float = 0.1
+    fake_columns: int = 0
+    fake_spread: float = 0.1
     backend: str = "heu-paillier"
     key_bits: int = 2048
     insecure_test_key: bool = False
@@ -35,17 +45,8 @@ class SharedSettings:
     @property
     def regression(self) -> SecureLinearSettings:
         """The same training with an arbiter: what it refuses is refused here."""
-        return SecureLinearSettings(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            alpha=self.alpha,
-            initial_spread=self.initial_spread,
-            queries=False,
-            backend=self.backend,
-            key_bits=self.key_bits,
-            insecure_test_key=self.insecure_test_key,
-        )
+        kept = {f.name: getattr(self, f.name) for f in fields(SharedSettings) if f.name != "link"}
+        return SecureLinearSettings(queries=False, **kept)
 
     @property
     def formula(self) -> Link:
@@ -55,3 +56,30 @@ class SharedSettings:
     def batches(self, records: int) -> tuple[Ints, ...]:
         """Return the rows of every batch of an epoch: consecutive, the same in every one."""
         return self.regression.batches(records)
+
+
+@dataclass(frozen=True)
+class SharedModelSettings(SharedSettings):
+    """Settings that fit themselves to the batch which an audit trains on and attacks.
+
+    ``records`` 0: as many as the active party has columns, from 10 to 40. ``fake_columns`` -1: as
+    many as its equations lack, so the audit looks at the worst case. ``learning_rate`` 0: one
+    that is always stable. All as with an arbiter.
+    """
+
+    epochs: int = 12
+    learning_rate: float = 0.0
+    fake_columns: int = -1
+    records: int = 0
+
+    @property
+    def regression(self) -> RegressionSettings:
+        """The same with an arbiter."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "link"}
+        return RegressionSettings(queries=False, **kept)
+
+    def for_batch(self, own: Floats, unknown: int) -> SharedSettings:
+        """Return the settings for a batch of these own columns and so many unknown ones."""
+        plain = self.regression.for_batch(own, unknown)
+        kept = {f.name: getattr(plain, f.name) for f in fields(SharedSettings) if f.name != "link"}
+        return SharedSettings(self.link, **kept)

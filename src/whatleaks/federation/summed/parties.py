@@ -18,9 +18,10 @@ from whatleaks.defenses.protocol import OPEN, Guard
 from whatleaks.errors import UsageError
 from whatleaks.federation.protocol import Progress
 from whatleaks.federation.schedule import TrainingSettings
-from whatleaks.federation.summed.private import PrivateGradients
+from whatleaks.federation.summed.private import PrivateGradients, PrivatePart
 from whatleaks.models.additive import Bottom, link
-from whatleaks.models.torch_network import Layers, Optimiser, build, export
+from whatleaks.models.torch_network import Layers
+from whatleaks.models.trainable import Trainable, trainable
 from whatleaks.wire.expected import ANY, Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ACTIVE, COORDINATOR
@@ -64,17 +65,19 @@ class Holder:
         rng: np.random.Generator,
         joined: int | None = None,
     ) -> None:
-        import torch
-
         self.name = name
-        self.private: PrivateGradients | None = None
         self._layers = layers
-        self._features = torch.tensor(features, dtype=torch.float64)
-        # One bias is enough for a linear part; the active party has it.
-        bias = name == ACTIVE or bool(layers.hidden)
-        self._module = build(features.shape[1], layers, rng, bias=bias, joined=joined)
-        self._optimiser = Optimiser(
-            self._module.parameters(), settings.learning_rate, settings.l2, settings.steps
+        made = PrivatePart if getattr(settings, "epsilon", 0.0) else trainable
+        self._part: Trainable = made(
+            features,
+            layers,
+            rng,
+            settings.learning_rate,
+            settings.l2,
+            settings.steps,
+            # One bias is enough for a linear part; the active party has it.
+            bias=name == ACTIVE or bool(layers.hidden),
+            joined=joined,
         )
 
     def train(
@@ -84,30 +87,23 @@ class Holder:
 
         Only the labels of records that train are sent: the coordinator has no use for others.
         """
-        import torch
-
         if labels is not None:
             post.send(0, self.name, COORDINATOR, "labels", Plain(sealed(labels)))
         for step, rows in enumerate(schedule, start=1):
-            outputs = self._module(self._features[torch.tensor(rows)])
-            sent = Plain(outputs.detach().numpy())
+            sent = Plain(self._part.outputs(rows))
             post.send(step, self.name, COORDINATOR, "outputs", sent)
             shape = (len(rows), self._layers.output)
             payload = yield Expected(step, COORDINATOR, "output-gradient", shape, True)
-            gradient = torch.tensor(read_plain(payload))
-            if self.private is None:
-                self._optimiser.follow(outputs, gradient)
-            else:  # the gradient is that of a mean: each record's own is as many times as large
-                inputs = self._features[torch.tensor(rows)]
-                self.private.set_gradients(self._module, inputs, gradient * len(rows))
-                self._optimiser.update()
+            self._part.follow(read_plain(payload))
+
+    def keep_private(self, gradients: PrivateGradients) -> None:
+        """Clip and blur every gradient from now on; the settings must have asked for it."""
+        assert isinstance(self._part, PrivatePart)
+        self._part.gradients = gradients
 
     def emit(self, features: Floats) -> Floats:
         """Return the outputs of records with the model as it stands."""
-        import torch
-
-        with torch.no_grad():
-            return sealed(self._module(torch.tensor(features, dtype=torch.float64)).numpy())
+        return self._part.emit(features)
 
     def release(
         self, features: Floats, step: int, post: Post, gated: bool = False
@@ -137,7 +133,7 @@ class Holder:
 
     def export(self) -> Bottom:
         """Copy the party's part of the model out as plain numbers."""
-        return export(self._module, self._layers)
+        return self._part.export()
 
 
 class Coordinator:

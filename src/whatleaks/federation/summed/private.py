@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whatleaks.arrays import Ints, sealed_ints
+from whatleaks.arrays import Floats, Ints, sealed_ints
 from whatleaks.errors import UsageError
+from whatleaks.models.trainable import TorchPart
 from whatleaks.seeds import torch_seed
 
 if TYPE_CHECKING:
@@ -106,3 +107,24 @@ class PrivateGradients:
             summed = torch.einsum("i,i...->...", kept, each[name])
             noise = torch.empty_like(summed).normal_(generator=self._generator)
             parameter.grad = (summed + self._deviation * noise) / self._batch
+
+
+class PrivatePart(TorchPart):
+    """A part whose steps follow clipped and blurred gradients."""
+
+    gradients: PrivateGradients | None = None
+
+    def outputs(self, rows: Ints) -> Floats:
+        """Return the outputs of some training records, and remember which."""
+        self._rows = rows
+        return super().outputs(rows)
+
+    def follow(self, gradient: Floats) -> None:
+        """Take one private step; the gradient is a mean's, each record's own as many times as large."""
+        import torch
+
+        assert self.gradients is not None  # set before the first batch
+        inputs = self._features[torch.tensor(self._rows)]
+        each = torch.tensor(gradient) * len(self._rows)
+        self.gradients.set_gradients(self._module, inputs, each)
+        self._optimiser.update()

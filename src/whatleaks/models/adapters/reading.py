@@ -70,7 +70,8 @@ def about(given: GivenModel, marked: bool) -> tuple[str, ...]:
         )
     if isinstance(given.core, Boosted):
         told.append(
-            f"No attack fits this model yet: {given.source} adds up boosted trees, which no threat "
-            "shows. Accuracy, and what the scores alone let a regressor learn, are reported."
+            f"No attack looks inside this model yet: {given.source} adds up boosted trees, which no "
+            "threat shows. Accuracy, what its scores let a regressor learn, and what they tell a "
+            "partner who knows some people are reported."
         )
     return tuple(told)

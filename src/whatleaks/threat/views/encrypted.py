@@ -1,4 +1,4 @@
-"""The view of the active party in an encrypted linear regression with an arbiter."""
+"""The view of the active party in an encrypted regression with an arbiter."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class EncryptedLinearView:
 
     ``gradients`` and ``weights`` (before the step) have one row per step; step k used the
     rows ``batches[k % len(batches)]``. Without a prediction phase there are no ``queries``.
+    A residual is d = ``slope`` (z_A + z_B) + ``offset`` - y.
     """
 
     needs: ClassVar[tuple[type[Grant], ...]] = ()
@@ -34,6 +35,8 @@ class EncryptedLinearView:
     queries: Queries | None
     ranges: Ranges | None
     unknown: int
+    slope: float = 1.0
+    offset: float = 0.0
 
     def exchanged(self, order: Ints) -> None:
         """Say that nothing can be exchanged: a gradient is of a whole batch, not of a record."""
@@ -46,7 +49,23 @@ class EncryptedLinearView:
         records as there are independent own columns. Elsewhere they are the part of the
         residuals that the gradients determine, which is all that is seen.
         """
-        outputs = partner_outputs(
-            self.own, self.labels, self.gradients, self.weights, self.batches, self.alpha
+        return np.concatenate([self.own, self.labels[:, None], self.outputs()], axis=1)
+
+    def outputs(self) -> Floats:
+        """Return the partner's z_A of every record (rows) in every epoch (columns)."""
+        return partner_outputs(
+            self.own,
+            self.labels,
+            self.gradients,
+            self.weights,
+            self.batches,
+            self.alpha,
+            self.slope,
+            self.offset,
         )
-        return np.concatenate([self.own, self.labels[:, None], outputs], axis=1)
+
+    def residuals(self, z: Floats, rows: Ints, steps: slice) -> Floats:
+        """Return d of some records in those steps, one column each, from the partner's ``z``."""
+        total = z + self.own[rows] @ self.weights[steps].T
+        found: Floats = self.slope * total + self.offset - self.labels[rows, None]
+        return found

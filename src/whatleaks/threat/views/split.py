@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
-from whatleaks.threat.grants import Auxiliary, Grant
+from whatleaks.errors import AttackError
+from whatleaks.threat.grants import Auxiliary, Grant, PassiveNetwork
+
+if TYPE_CHECKING:
+    import torch
 
 
 @travels
@@ -47,3 +52,35 @@ class SplitView(AuxiliaryView):
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it."""
         return np.concatenate([self.own, self.embeddings], axis=1)
+
+
+@travels
+@dataclass(frozen=True)
+class QueryView(SplitView):
+    """The same, and the passive party's trained bottom model to be asked about any record."""
+
+    needs: ClassVar[tuple[type[Grant], ...]] = (Auxiliary, PassiveNetwork)
+
+    network: PassiveNetwork
+
+    def model(self, who: str) -> PassiveNetwork:
+        """Return the model that made the embeddings; of several parties' no single one did."""
+        held = self.network.network.inputs, len(self.network.answers(self.auxiliary.passive[:1])[0])
+        if held != (self.unknown, self.embeddings.shape[1]):
+            raise AttackError(f"{who} asks the network of one passive party: here are several")
+        return self.network
+
+    def victim(self, who: str) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Return the model as a differentiable function of unscaled columns."""
+        import torch
+
+        found = self.model(who)
+        network = found.network.network()
+        centre, spread = torch.tensor(found.scale.centre), torch.tensor(found.scale.spread)
+        dtype = next(network.parameters()).dtype
+
+        def answers(columns: torch.Tensor) -> torch.Tensor:
+            told: torch.Tensor = network(((columns - centre) / spread).to(dtype))
+            return told.to(torch.float64)
+
+        return answers

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from whatleaks.arrays import Floats, sealed
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
+from whatleaks.metrics.picture import psnr
 from whatleaks.threat.guess import PictureGuess
 from whatleaks.trial.truth import Committed, Truth
-
-FINEST = 1e-10  # a squared error below this counts as none: PSNR 100
 
 
 @travels
@@ -39,12 +36,11 @@ def score_pictures(committed: Committed, role: str, truth: Truth) -> PictureScor
             f"has {truth.values.shape[0]} of {truth.values.shape[1]}"
         )
     squared = ((flat - truth.values) ** 2).mean(axis=1)
-    psnr = -10.0 * np.log10(np.maximum(squared, FINEST))
     return PictureScored(
         committed.name,
         role,
         sealed(squared),
-        sealed(psnr),
+        sealed(psnr(squared)),
         committed.seconds,
         committed.isolated,
     )

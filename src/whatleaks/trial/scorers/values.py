@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from whatleaks.arrays import Floats, sealed
+from whatleaks.arrays import Bools, Floats, sealed, sealed_bools
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
 from whatleaks.metrics.reconstruction import squared_errors
@@ -23,7 +23,7 @@ class Scored:
     """One guess against the truth: records x columns. Errors and deviations, not values.
 
     ``squared``: the squared error. ``together``: the product of the guess's and the truth's
-    deviations from their column means. ``moved``: the guess's squared deviation. ``named``: 1
+    deviations from their column means. ``moved``: the guess's squared deviation. ``named``:
     where the guess, moved to the nearest value that the column can take, is the truth; of a
     one-hot group where the whole category is.
     """
@@ -38,7 +38,7 @@ class Scored:
     seconds: float
     isolated: str
     settings: dict[str, Plain]
-    named: Floats = field(default_factory=lambda: sealed(np.zeros((0, 0))))
+    named: Bools = field(default_factory=lambda: sealed_bools(np.zeros((0, 0))))
 
 
 def score_values(committed: Committed, role: str, truth: Truth) -> Scored:
@@ -81,8 +81,8 @@ def scored_table(
     )
 
 
-def named(values: Floats, truth: Floats, grids: Grids | None) -> Floats:
-    """Return 1 for every value that is right once it is moved to what the column can hold."""
+def named(values: Floats, truth: Floats, grids: Grids | None) -> Bools:
+    """Say of every value whether it is right once it is moved to what the column can hold."""
     near = np.full(truth.shape[1], NEAR)
     snapped = values
     if grids is not None:
@@ -95,7 +95,7 @@ def named(values: Floats, truth: Floats, grids: Grids | None) -> Floats:
     right = np.abs(snapped - truth) <= near
     for group in grids.one_hot if grids is not None else ():
         right[:, list(group)] = right[:, list(group)].all(axis=1, keepdims=True)
-    return sealed(right)
+    return sealed_bools(right)
 
 
 def relative_errors(committed: Committed, truth: Floats) -> tuple[float, float]:

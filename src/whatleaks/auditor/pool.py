@@ -1,0 +1,233 @@
+"""One guess over all seeds: its records pooled, held against its rivals, an interval on each number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from whatleaks.arrays import Floats
+from whatleaks.auditor.people import count_people
+from whatleaks.auditor.result import ColumnFinding, GuessFinding
+from whatleaks.catalog import guesser
+from whatleaks.errors import UsageError
+from whatleaks.metrics.column_association import Followed, Gained, follow, gain, nothing_followed
+from whatleaks.metrics.column_intervals import Resamples
+from whatleaks.metrics.intervals import clipped, mean_over_seeds
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.seeds import Streams
+from whatleaks.trial.isolation import weakest
+from whatleaks.trial.limit import WIDE
+from whatleaks.trial.scorers.values import Scored
+
+ERROR_UNIT = "mean squared error"
+LEARNER = "learner"
+TITLES = {
+    "limit": "The limit: the best of all that was tried",
+    LEARNER: "A regressor that has learnt from other people's truth",
+    "alone": "The same regressor without the federation: the partner's own columns only",
+}
+KEPT = 8  # pools that are remembered: the same rivals are met again and again
+# One guess by seed: its scores and the targets' spread.
+Parts = Mapping[int, tuple[Scored, Floats]]
+
+
+class Pool:
+    """What ``Scored`` holds of each seed, one below the other."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = list(parts.values())
+        self.squared, self.together, self.moved, self.named = (
+            np.concatenate([getattr(scored, name) for scored, _ in self.parts])
+            for name in ("squared", "together", "moved", "named")
+        )
+        self.spread = np.concatenate([spread for _, spread in self.parts])
+
+    @cached_property
+    def followed(self) -> Followed:
+        """How far every column's differences are followed, over records."""
+        return follow(self.together, self.moved, self.spread)
+
+    @cached_property
+    def by_seed(self) -> Floats:
+        """The same share for each seed (rows) and column."""
+        return np.array([follow(s.together, s.moved, d).value for s, d in self.parts])
+
+    def leakage(self, j: int) -> Measurement:
+        """Return how far a column's differences are followed, over records and seeds."""
+        return widened(self.followed.measured(j), self.by_seed[:, j])
+
+
+class Lead:
+    """How much more of every column a guess follows than a rival on the same records."""
+
+    def __init__(self, pool: Pool, rival: Pool | None) -> None:
+        self._pool, self._rival = pool, rival
+        other = nothing_followed(*pool.spread.shape) if rival is None else rival.followed
+        self._gained: Gained = gain(pool.followed, other)
+
+    def of(self, j: int) -> tuple[Measurement, float]:
+        """Return one column's lead, and how often luck alone shows as much."""
+        chance = float(self._gained.chance[j])
+        if self._rival is None:
+            return self._pool.leakage(j), chance
+        seeds = self._pool.by_seed[:, j] - self._rival.by_seed[:, j]
+        return widened(self._gained.measured(j), seeds, -1.0), chance
+
+
+_pools: dict[tuple[tuple[int, int], ...], Pool] = {}
+
+
+def pooled(parts: Parts) -> Pool:
+    """Return the pool of these scores; one that was made a moment ago is not made again."""
+    # A pool holds its scores, so their identities stay theirs while it is remembered.
+    key = tuple((seed, id(scored)) for seed, (scored, _) in parts.items())
+    found = _pools.pop(key, None) or Pool(parts)
+    while len(_pools) >= KEPT:
+        _pools.pop(next(iter(_pools)))
+    _pools[key] = found
+    return found
+
+
+def named(name: str) -> tuple[str, str]:
+    """Return the title and the paper of an attack, a baseline or a limit."""
+    if name in TITLES:
+        return TITLES[name], ""
+    try:
+        found = guesser(name)
+    except UsageError:
+        return name, ""
+    return found.title, found.paper
+
+
+@lru_cache(maxsize=4)
+def resamples(records: int, streams: Streams | None) -> Resamples:
+    """Return the resamples that all guesses on so many records share."""
+    return Resamples(records, None if streams is None else streams.rng("resamples"))
+
+
+def widened(
+    pooled: Measurement, per_seed: Sequence[float] | Floats, lowest: float = 0.0
+) -> Measurement:
+    """Widen an interval over pooled records so that it also covers the t interval over seeds.
+
+    Seeds share records and train different models, so records alone would say too much.
+    """
+    if len(per_seed) < 2:
+        return pooled
+    seeds = clipped(mean_over_seeds(per_seed, pooled.unit), lowest, 1.0)
+    return Measurement(
+        pooled.value,
+        min(pooled.low, seeds.low),
+        max(pooled.high, seeds.high),
+        pooled.n,
+        pooled.unit,
+        "records and seeds",
+    )
+
+
+def mean_of(parts: Sequence[Measurement]) -> Measurement:
+    """Average columns; the interval's ends are averaged too, which is cautious: columns move together."""
+    first = parts[0]
+    value, low, high = (
+        float(np.mean([getattr(part, end) for part in parts])) for end in ("value", "low", "high")
+    )
+    return Measurement(value, low, high, first.n, first.unit, first.over)
+
+
+def combine_guess(
+    parts: Parts,
+    columns: Sequence[str],
+    streams: Streams,
+    rivals: Sequence[Parts] = (),
+    alone: Mapping[str, Measurement] | None = None,
+    spans: Sequence[Sequence[float]] = (),
+) -> GuessFinding:
+    """Pool one guess over seeds and hold it against the strongest of its rivals, by column.
+
+    ``rivals`` know what can be known without joining: the control, and baselines that see the
+    own columns and the granted records. ``alone``: what the own columns tell of a column.
+    """
+    pool = Pool(parts)
+    first = pool.parts[0][0]
+    held = [
+        pooled({seed: rival[seed] for seed in parts})
+        for rival in rivals
+        if parts.keys() <= rival.keys()
+    ]
+    # All columns of all guesses are resampled alike; thousands of columns have the t interval.
+    drawn = resamples(len(pool.spread), streams if len(columns) <= WIDE else None)
+    title, paper = named(first.name)
+    found = _columns(pool, held, columns, alone or {}, drawn)
+    control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
+    by_column, people = count_people(pool, control, spans)
+    found = tuple(replace(c, people=p) for c, p in zip(found, by_column, strict=True))
+    per_seed = [float(scored.squared.mean()) for scored, _ in pool.parts]
+    overall = drawn.means(pool.squared.mean(axis=1, keepdims=True), ERROR_UNIT)[0]
+    return GuessFinding(
+        name=first.name,
+        title=title,
+        role=first.role,
+        paper=paper,
+        error=clipped(overall, 0.0, np.inf),
+        leakage=mean_of([column.leakage for column in found]),
+        adds=mean_of([column.adds for column in found]),
+        recovered=mean_of([column.recovered for column in found]),
+        columns=found,
+        over_seeds=mean_over_seeds(per_seed, ERROR_UNIT) if len(per_seed) > 1 else None,
+        alternatives=max(scored.alternatives for scored, _ in pool.parts),
+        isolated=weakest([scored.isolated for scored, _ in pool.parts]),
+        seconds=float(sum(scored.seconds for scored, _ in pool.parts)),
+        settings=dict(first.settings),
+        people=people,
+    )
+
+
+def left_open(adds: Measurement, known: Measurement) -> Measurement:
+    """Bound what joining adds by what the own columns leave open; that is uncertain itself."""
+    return Measurement(
+        min(adds.value, 1.0 - known.value),
+        min(adds.low, 1.0 - known.high),
+        min(adds.high, 1.0 - known.low),
+        adds.n,
+        adds.unit,
+        adds.over,
+    )
+
+
+def _columns(
+    pool: Pool,
+    rivals: Sequence[Pool],
+    columns: Sequence[str],
+    alone: Mapping[str, Measurement],
+    drawn: Resamples,
+) -> tuple[ColumnFinding, ...]:
+    """Hold every column against the rival that follows most of it."""
+    errors = drawn.means(pool.squared, ERROR_UNIT)
+    told = drawn.recovered(pool.squared, pool.spread)
+    leads = [Lead(pool, rival) for rival in rivals] or [Lead(pool, None)]
+    best = np.array([rival.followed.value for rival in rivals] or [np.zeros(len(columns))])
+    chosen = best.argmax(axis=0)
+    made = []
+    for j, column in enumerate(columns):
+        leakage = pool.leakage(j)
+        adds, chance = leads[chosen[j]].of(j)
+        control = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
+        if rivals:
+            control = rivals[chosen[j]].leakage(j)
+        known = alone.get(column)
+        made.append(
+            ColumnFinding(
+                column,
+                clipped(errors[j], 0.0, np.inf),
+                leakage,
+                clipped(told[j], 0.0, 1.0),
+                control,
+                adds if known is None else left_open(adds, known),
+                0.0 if known is None else known.value,
+                chance,
+            )
+        )
+    return tuple(made)

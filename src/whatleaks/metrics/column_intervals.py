@@ -1,0 +1,82 @@
+"""Intervals of many columns over the same records: the resamples are drawn once for all of them.
+
+The numbers are those of ``metrics.intervals`` with the same resamples; only the work is shared.
+How often each resample holds each record is a table of counts, so that all columns' sums in all
+resamples are one matrix product.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whatleaks.arrays import Floats
+from whatleaks.metrics.intervals import LARGE, RESAMPLES, SMALL, ends
+from whatleaks.metrics.measurement import Measurement
+
+
+class Resamples:
+    """Records drawn with replacement. Without random numbers every interval is the t interval."""
+
+    def __init__(self, records: int, rng: np.random.Generator | None) -> None:
+        self.records = records
+        self._counts: Floats | None = None
+        if rng is not None and SMALL <= records <= LARGE:
+            rows = rng.integers(0, records, (RESAMPLES, records))
+            rows += np.arange(RESAMPLES)[:, None] * records
+            counts = np.bincount(rows.ravel(), minlength=RESAMPLES * records)
+            self._counts = counts.reshape(RESAMPLES, records) / records
+
+    def means(self, errors: Floats, unit: str) -> list[Measurement]:
+        """Return the mean of every column with its interval."""
+        centre = errors.mean(axis=0)
+        residuals = errors - centre
+        ones = np.ones(self.records)
+        shifts = spreads = None
+        if self._counts is not None:
+            shifts = self._counts @ residuals
+            spreads = self._counts @ np.square(residuals) - np.square(shifts)
+        return [
+            _around(
+                float(centre[j]),
+                ends(
+                    residuals[:, j],
+                    ones,
+                    None if shifts is None or spreads is None else (shifts[:, j], spreads[:, j]),
+                ),
+                self.records,
+                unit,
+            )
+            for j in range(errors.shape[1])
+        ]
+
+    def recovered(self, errors: Floats, deviations: Floats) -> list[Measurement]:
+        """Return 1 - error / variance of every column; nothing where a column does not vary."""
+        varies = deviations.sum(axis=0) > 0.0
+        top, bottom = errors[:, varies], deviations[:, varies]
+        ratio = top.mean(axis=0) / bottom.mean(axis=0)
+        residuals = top - ratio * bottom
+        shifts = spreads = None
+        if self._counts is not None:
+            mass = self._counts @ bottom
+            mass = np.where(mass > 0.0, mass, np.nan)
+            shifts = (self._counts @ residuals) / mass
+            # The mean of (residual - shift * weight) squared, multiplied out.
+            squares = self._counts @ np.square(residuals)
+            mixed = self._counts @ (residuals * bottom)
+            weights = self._counts @ np.square(bottom)
+            spreads = (squares - 2.0 * shifts * mixed + np.square(shifts) * weights) / mass**2
+            shifts, spreads = np.nan_to_num(shifts), np.nan_to_num(spreads)
+        nothing = Measurement(0.0, 0.0, 0.0, self.records, "recovered", "records")
+        found = [nothing] * errors.shape[1]
+        for place, j in enumerate(np.flatnonzero(varies)):
+            drawn = None
+            if shifts is not None and spreads is not None:
+                drawn = (shifts[:, place], spreads[:, place])
+            low, high = ends(residuals[:, place], bottom[:, place], drawn)
+            value = 1.0 - float(ratio[place])
+            found[j] = _around(value, (-high, -low), self.records, "leakage")
+        return found
+
+
+def _around(centre: float, side: tuple[float, float], records: int, unit: str) -> Measurement:
+    return Measurement(centre, centre + side[0], centre + side[1], records, unit, "records")

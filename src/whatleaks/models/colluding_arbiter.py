@@ -1,0 +1,42 @@
+"""A victim's table from its own gradients, as an arbiter sees them (L section 4.1, multi-party).
+
+Every gradient of the victim is g_t = X_b^T d_t + alpha W_t, and W_t = W_0 - eta sum of the
+gradients before. With the residuals d_t known (the arbiter decrypts them too) this is linear
+in the table and in W_0. The paper takes differences of two gradients on one batch; the whole
+system needs no batch twice, so shuffling does not help against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints
+from whatleaks.errors import AttackError
+
+
+def table_from_gradients(
+    gradients: Floats,
+    residuals: Sequence[Floats],
+    batches: Sequence[Ints],
+    records: int,
+    learning_rate: float,
+    alpha: float,
+) -> Floats:
+    """Solve for the table; one row of ``gradients``, one batch and its residuals for every step."""
+    steps = len(gradients)
+    design = np.zeros((steps, records + 1))
+    for step, (rows, d) in enumerate(zip(batches, residuals, strict=True)):
+        design[step, rows] = d
+    design[:, -1] = alpha
+    before = np.cumsum(gradients, axis=0) - gradients
+    if alpha == 0.0:
+        design = design[:, :-1]  # W_0 leaves no trace, and none is needed
+    if steps < design.shape[1]:
+        raise AttackError(
+            f"{steps} gradients cannot determine {design.shape[1]} unknowns of every column: "
+            "train for more epochs"
+        )
+    solved = np.linalg.lstsq(design, gradients + alpha * learning_rate * before, rcond=None)[0]
+    return np.asarray(solved[:records], dtype=np.float64)

@@ -1,0 +1,139 @@
+"""Yao et al.: how well the attacks reconstruct (Y01, Y02, Y03)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from whatleaks.papers.check import check
+from whatleaks.papers.claim import Judgement
+from whatleaks.papers.comparison import (
+    OPEN_IS_NOT_FAILED,
+    below,
+    ratio,
+    told,
+    weighed,
+    weighed_words,
+)
+from whatleaks.papers.plot import Plot
+from whatleaks.papers.yao_setup import (
+    BAR,
+    CIFAR,
+    CREDIT,
+    IOT,
+    MNIST,
+    OTHERS,
+    OURS,
+    TIME,
+    TINY,
+    all_attacks,
+    error_bars,
+    mean,
+    of_attack,
+    pictures,
+    table,
+)
+from whatleaks.runs.record import Record
+from whatleaks.trial.scenario import Scenario
+
+BEST_RULE = (
+    "Statements: the error of {measured} of URVFL, and that of its synchronous variant, is below that of each of "
+    "the six other attacks (ratio paired by seed; twelve statements). Holds if all are shown (the 95 % interval of the "
+    "ratio over seeds lies below 1)." + OPEN_IS_NOT_FAILED
+)
+TABLE_SIZES = {
+    "fast": "breast cancer, 60 steps, 1 seed",
+    "standard": "6,000 rows, 1,000 steps at rate 1e-3, 400 targets, 3 seeds",
+    "full": "all rows, 15,000 steps at rate 1e-3, all targets, 5 seeds",
+}
+PICTURE_SIZES = {
+    "fast": "220 pictures, 20 steps, 1 seed",
+    "standard": "3,300 pictures, 300 steps at rate 1e-3, 400 targets, 3 seeds",
+    "full": "all pictures, 8,500 steps at rate 1e-3, all test pictures, 5 seeds",
+}
+
+
+def _lowest(records: Sequence[Record], suffix: str) -> Judgement:
+    """Judge whether the paper's two attacks have the lowest error of all."""
+    ratios = {
+        (ours, other): ratio(
+            of_attack(records, ours),
+            f"{ours} {suffix}",
+            of_attack(records, other),
+            f"{other} {suffix}",
+        )
+        for ours in OURS
+        for other in OTHERS
+    }
+    shown = [below(r, 1.0) for r in ratios.values()]
+    leaning = [r.value < 1.0 for r in ratios.values()]
+    errors = {name: mean(records, name, suffix) for name in (*OURS, *OTHERS)}
+    ordered = sorted(errors, key=lambda name: errors[name].value)
+    bar = {
+        ours: ratio(
+            of_attack(records, ours),
+            f"{ours} {suffix}",
+            of_attack(records, ours),
+            f"{BAR} {suffix}",
+        )
+        for ours in OURS
+    }
+    return Judgement(
+        weighed(shown, leaning),
+        "error " + ", ".join(f"{name} {told(errors[name], 3)}" for name in ordered),
+        value=errors["urvfl"],
+        note=weighed_words(shown, leaning)
+        + " Over a regression from own columns on the same auxiliary records, without any message: "
+        + ", ".join(f"{name} {told(r)}" for name, r in bar.items())
+        + "; above 1 the hijack tells less than the auxiliary records alone.",
+    )
+
+
+def _table_check(claim: str, dataset: str, title: str, awaits: str = "") -> None:
+    def runs(profile: str) -> list[Scenario]:
+        return all_attacks(table(profile, dataset), profile)
+
+    def draw(records: Sequence[Record]) -> Plot:
+        return error_bars(records, "standardised", title, "mean squared error, variance 1")
+
+    @check(
+        claim,
+        rule=BEST_RULE.format(measured="reconstruction (columns scaled to variance 1)"),
+        sizes=TABLE_SIZES,
+        runs=runs,
+        draw=draw,
+        awaits=awaits,
+    )
+    def judge(records: Sequence[Record]) -> Judgement:
+        return _lowest(records, "standardised")
+
+
+_table_check("Y01", CREDIT, "Eight attacks on Credit")
+_table_check("Y02", IOT, "Eight attacks on RT-IoT2022")
+
+
+def _picture_check(claim: str, dataset: str, title: str, awaits: str = "") -> None:
+    def draw(records: Sequence[Record]) -> Plot:
+        return error_bars(records, "pixels", title, "mean squared error, -1 to 1")
+
+    @check(
+        claim,
+        rule=BEST_RULE.format(measured="reconstruction (pixels on the scale -1 to 1)")
+        + " PSNR and SSIM are told beside it.",
+        sizes=PICTURE_SIZES,
+        runs=lambda profile: all_attacks(pictures(profile, dataset), profile),
+        draw=draw,
+        awaits=awaits,
+    )
+    def judge(records: Sequence[Record]) -> Judgement:
+        made = _lowest(records, "pixels")
+        alike = "; ".join(
+            f"{name} {told(mean(records, name, 'psnr'), 1)} dB, {told(mean(records, name, 'ssim'))}"
+            for name in (*OURS, "fsha", "sdar", "pcat")
+        )
+        note = f"{made.note} PSNR, SSIM: {alike}."
+        return Judgement(made.verdict, made.measured, made.value, note)
+
+
+_picture_check("Y03", MNIST, "Eight attacks on halves of MNIST")
+_picture_check("Y04", CIFAR, "Eight attacks on halves of CIFAR-10", TIME)
+_picture_check("Y05", TINY, "Eight attacks on halves of Tiny ImageNet", TIME)

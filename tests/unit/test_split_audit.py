@@ -1,0 +1,85 @@
+"""What an audit of a hijacked training plans, and what it says of detectors and defenses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from whatleaks.auditor.plan import scenarios
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.catalog import adopted, cards
+from whatleaks.cli import app
+from whatleaks.codec import travels
+from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.views.split import SplitView
+
+
+@travels
+@dataclass(frozen=True)
+class OnlyReads:
+    """Stands for any attack that only reads embeddings."""
+
+    name: str = "only-reads"
+
+    def infer(self, view: SplitView, rng: np.random.Generator) -> ValueGuess:
+        return ValueGuess(view.auxiliary.passive[:1].repeat(len(view.own), axis=0))
+
+
+def planned(**more: object) -> list[tuple[tuple[str, ...], str, str]]:
+    spec = AuditSpec("y", ("a",), threats=("split-hijack",), seeds=1, **more)  # type: ignore[arg-type]
+    return [(s.attacks, s.detector, s.defense) for s in scenarios(spec, "table", "0" * 64)]
+
+
+def test_every_hijack_meets_every_detector_and_defenses_are_paid_for_honestly() -> None:
+    found = planned()
+    assert len(found) == len(set(found))
+    detectors = [entry.name for entry in cards("detector")]
+    assert found[0] == ((), "", "")
+    for entry in cards("hijack"):
+        assert ((entry.name,), "", "") in found
+        for detector in detectors:
+            assert (((entry.name,), detector, "") in found) is not entry.obeys
+    for detector in detectors:
+        assert ((), detector, "") in found  # its false alarms
+    for defense in ("nopeek-0.9", "embedding-noise-0.5", "gradient-noise-0.5"):
+        assert (("urvfl",), "", defense) in found
+        assert ((), "", defense) in found  # what it costs
+    assert not any(defense.startswith("rounding") for _, _, defense in found)
+    assert all(not detector and not defense for _, detector, defense in planned(defenses=False))
+
+
+def test_attacks_that_only_read_are_let_loose_on_honest_training() -> None:
+    with adopted([OnlyReads()]):
+        assert (("only-reads",), "", "") in planned()
+
+
+def test_an_audit_of_hijacks_names_who_was_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whatleaks.auditor.plan.QUICK_TRAINING", {"steps": 30})
+    monkeypatch.setattr("whatleaks.auditor.plan.QUICK_HIJACK", {"pretraining": 10, "decoding": 10})
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(160, 4))
+    frame = pd.DataFrame(columns, columns=list("abcd"))
+    frame["y"] = np.where(columns[:, 0] + columns[:, 2] > 0, "yes", "no")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ["audit", str(tmp_path / "t.csv"), "--label", "y", "--passive", "c,d", "--quick"]
+    words += ["--threat", "split-hijack", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "out" / "audit.json").read_text())
+    found = {d["name"]: d for d in result["defenses"]}
+    assert {"splitguard", "gradient-scrutinizer", "norm-comparison", "nopeek-0.9"} <= set(found)
+    remark = found["splitguard"]["remark"]
+    for name in ("fsha", "urvfl"):  # a quick look watches those that are tried again
+        assert f"{name} in " in remark
+    assert "pcat in" not in remark  # it answers honestly
+    assert "honest training by mistake in" in remark
+    # Several hijacks share one honest training: its records count once.
+    assert found["splitguard"]["accuracy"]["n"] == found["nopeek-0.9"]["accuracy"]["n"] == 64
