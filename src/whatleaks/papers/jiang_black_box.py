@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from whatleaks.models.shadow import enough_records
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
-from whatleaks.papers.grouping import grid, grouped
+from whatleaks.papers.grouping import grid, grouped, has
 from whatleaks.papers.jiang_setup import (
     BANK,
     CELLS,
@@ -61,7 +61,10 @@ def _bar(records: Sequence[Record]) -> str:
     """Say what the same people give without a shadow."""
     found = []
     for (dataset, known), runs in grouped(records, "dataset", "known").items():
-        numbers = "/".join(f"{mean(runs, n):.3f}" for n in (SHADOW, GIA, OWN, REGRESSION, WEIGHED))
+        numbers = "/".join(
+            f"{mean(runs, n):.3f}" if all(has(r, n) for r in runs) else "refused"
+            for n in (SHADOW, GIA, OWN, REGRESSION, WEIGHED)
+        )
         found.append(f"{SHORT[dataset]} {known}: {numbers}")
     return (
         "Errors of the shadow, the white box, regression on own columns, with scores, and all weighed, by known people: "
