@@ -125,8 +125,7 @@ def j02(records: Sequence[Record]) -> Judgement:
     return by_cells(
         cells,
         "Errors: " + "; ".join(words) + ".",
-        "Where the squared distance is not zero and Kullback-Leibler's is nearer, the scores are near 0 or 1: "
-        "there the squared distance is flat. Both are shown side by side.",
+        "Why inversion is not at zero was not measured: both distances are shown, after 6,000 steps.",
     )
 
 
@@ -208,9 +207,8 @@ def j04(records: Sequence[Record]) -> Judgement:
         "; ".join(words) + f". Below clipped equality solving in {clipped} of {count}.",
         "Inversion's error by steps at 90 %: "
         + "; ".join(trails)
-        + ". Plain descent from zero ends at equality "
-        "solving's answer (a test shows it): Adam's scaling and its stopping early make the difference, and clipping "
-        "to the public range takes most of it away.",
+        + ". Plain descent from zero ends at equality solving's answer and Adam at another solution "
+        "(a test shows both): which of them is nearer to the truth is what the errors say.",
     )
 
 
