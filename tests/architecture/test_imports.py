@@ -27,6 +27,7 @@ SIBLINGS = {
     ("attacks", "federation.roles"),  # a hijacker plays the active role
     ("federation", "defenses.protocol"),  # a defense acts before a message is recorded
     ("federation", "detectors.protocol"),  # a detector lives in the passive party
+    ("defenses", "threat.grants"),  # a defense on parameters changes what is granted
     ("federation", "threat.grants"),  # a federation offers what could be granted
 }
 ATTACKS_MAY_IMPORT = (

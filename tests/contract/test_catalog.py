@@ -208,8 +208,10 @@ def test_a_defense_keeps_the_shape_and_the_range_of_what_it_changes(entry: Card)
             trained = train(scenario(look), plan(scenario(look)), None)
             assert not isinstance(trained, str)
             for grant in trained.trained.offer((ACTIVE,)):
-                if isinstance(grant, ModelGrant | TreesGrant):
-                    first, second = (defense.disclose(grant, rng()) for _ in range(2))
+                if isinstance(grant, ModelGrant | TreesGrant) and defense.fits(type(grant)):
+                    held = trained.data.holdings
+                    columns = held.joined(held.victims((ACTIVE,)), trained.rows.training)
+                    first, second = (defense.disclose(grant, columns, rng()) for _ in range(2))
                     assert type(first) is type(grant)
                     assert encode(first) == encode(second)
                     blurred += 1

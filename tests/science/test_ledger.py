@@ -17,6 +17,7 @@ from whatleaks.papers.jiang_defenses import ATTACKS as DEFENDED
 from whatleaks.papers.jiang_setup import ESA, GIA, SHADOW
 from whatleaks.papers.ledger import Entry, behind, judge, other_sources, read, stale, write
 from whatleaks.papers.luo_setup import FOREST_GRN, GRN
+from whatleaks.papers.varasteh_setup import COLUMNS, study_of
 from whatleaks.report.claims_page import write_pages
 from whatleaks.report.terminal import verdict_lines, verdicts
 from whatleaks.runs.provenance import Sources
@@ -161,10 +162,48 @@ def attacked(leak: float, accuracy: float) -> Numbers:
     return {"accuracy": accuracy, **{f"{attack} accuracy": leak for attack in DEFENDED}}
 
 
+def leaks_with_gain(record: Record) -> Numbers:
+    """Accuracy falls with own columns, and sets that gain more from joining leak more."""
+    place = list(COLUMNS).index(study_of(record).dataset)
+    size = study_of(record).size
+    return {
+        "accuracy": 1.0 + place,
+        "accuracy alone": 0.001 * size,
+        "half": 1.0,
+        "agnostic": 1.0 - 0.1 * place,
+    }
+
+
+def delivers_others(record: Record) -> Numbers:
+    return {"accuracy": 0.5 if scenario_of(record).defense else 0.6}
+
+
+def defended_backwards(record: Record, *strong: str) -> Numbers:
+    """Let the strong defenses help the attack and the model, and all else stop both."""
+    helps = scenario_of(record).defense in strong
+    return {"accuracy": 0.99 if helps else 0.5, "urvfl pixels": 0.001 if helps else 9.0}
+
+
 # Numbers that contradict each claim; they take the place of those that were measured.
 AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
+    "A01": {"records": 1},
     "A02": {"half-star": 9.0},
     "A03": {"agnostic": 9.0},
+    "A04": {"refined-100": 9.0},
+    "A05": {"agnostic": 0.1, "refined-50": 0.2, "refined-100": 0.3},
+    "A06": {"labels-100": 9.0},
+    "A07": {"agnostic": 0.0, "refined-100": 9.0},
+    "A08": {"agnostic": 0.0},
+    "A09": leaks_with_gain,
+    "A10": {"closed form off": 1.0},
+    "A11": {"example 1 off": 1.0},
+    "A12": {"closed form off": 1.0, "rewritten off": 1.0},
+    "A13": {"case ii off": 1.0},
+    "A14": {"remark 11 off": 1.0},
+    "A15": {"error at 1": 0.0, "error at 5": 0.0, "error at 20": 0.001},
+    "A16": {"error at 1": 0.0},
+    "A17": {"error at 1": 0.0},
+    "A18": delivers_others,
     "J01": {"accuracy": 0.0},
     "J02": {ESA: 1.0, GIA: 1.0},
     "J03": {GIA: 0.0},
@@ -193,6 +232,17 @@ AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
         0.5, {"": 0.9, "purifier-real": 0.5, "purifier-random": 0.3}[scenario_of(r).defense]
     ),
     "L01": {"intermediate-recovery": 1.0},
+    "L02": {"intermediate-recovery": 1.0},
+    "L03": {"counts that agree": 0},
+    "L04": {"counts that agree": 0},
+    "L05": {"solved from the corollary's positions": 0, "open in the counter-example": 0},
+    "L06": {"gram-inversion-known relative": 1.0, "gram-inversion-known best relative": 1.0},
+    "L07": {"gram-inversion-known relative": 1.0, "gram-inversion-known best relative": 1.0},
+    "L09": {"error": 1.0, "best": 1.0},
+    "L10": {"error": 1.0},
+    "L11": {"nodes found": 0, "queries": 1},
+    "L12": {"nodes found": 0, "queries": 1},
+    "L13": {"threshold-intervals held": 0.5},
     "L08": {"gram-inversion relative": 1.0, "gram-inversion best relative": 1.0},
     "U01": {"equality-solving": 1.0},
     "U02": {"deposit": 9000.0},
@@ -210,7 +260,25 @@ AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
     "U14": lower_with_dropout,
     "U15": flagged_wrongly,
     "U16": {"equality-solving below": 0.5},
-    "Y06": {"halted": False},
+    "Y01": {"urvfl standardised": 1e6, "urvfl-sync standardised": 1e6},
+    "Y02": {"urvfl standardised": 1e6, "urvfl-sync standardised": 1e6},
+    "Y03": {"urvfl pixels": 9.0, "urvfl-sync pixels": 9.0},
+    "Y06": lambda record: {"halted": {"agn", "fsha"}.isdisjoint(scenario_of(record).attacks)},
+    # The committed verdict is no already: other numbers that say it again.
+    "Y07": lambda record: {"halted": bool(scenario_of(record).attacks), "steps": 7},
+    "Y08": {"halted": False},
+    "Y09": lambda record: {
+        "urvfl embedding cosine": 0.9
+        if scenario_of(record).attack_options.get("labelled", True)
+        else 0.1
+    },
+    "Y10": lambda record: {"urvfl standardised": 20.0 - len(scenario_of(record).prepared("drop"))},
+    "Y12": lambda record: {"urvfl pixels": 9.0 * (1.0 + scenario_of(record).auxiliary) ** 9},
+    "Y13": lambda record: {"urvfl standardised": 1.0 / scenario_of(record).parties},
+    "Y14": lambda record: defended_backwards(record, "nopeek-1"),
+    "Y15": lambda record: defended_backwards(record, "embedding-noise-0.3", "embedding-noise-0.7"),
+    "Y16": lambda record: defended_backwards(record, "gradient-noise-0.1"),
+    "Y17": lambda record: {"halted": not scenario_of(record).attacks},
 }
 
 
@@ -229,7 +297,7 @@ def contradicted(record: Record, numbers: Numbers) -> Record:
     return replace(record, outcome=outcome)
 
 
-@pytest.mark.parametrize("name", checks(), ids=str)
+@pytest.mark.parametrize("name", [n for n, check in checks().items() if not check.awaits], ids=str)
 def test_every_judge_says_no_to_numbers_against_its_claim(name: str) -> None:
     """The committed runs with other numbers in them: a new claim needs a line above."""
     against = AGAINST[name]

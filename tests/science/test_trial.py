@@ -134,7 +134,7 @@ class Blurred(ParameterDefense):
     def name(self) -> str:
         return "blurred"
 
-    def disclose(self, grant: Any, rng: np.random.Generator) -> Any:
+    def disclose(self, grant: Any, columns: Floats, rng: np.random.Generator) -> Any:
         assert isinstance(grant, LinearModel)
         part = grant.model.passive
         assert isinstance(part, Linear)

@@ -99,27 +99,6 @@ def test_l08() -> None:
     assert verdict("L08", [run(1e-9, 1e-9), run(0.4, 0.3)]) == "fails"
 
 
-def test_a02() -> None:
-    def run(error: float) -> Record:
-        return record({"half-star": error}, {"half": 0.1})
-
-    assert verdict("A02", [run(0.05), run(0.1)]) == "holds"
-    assert verdict("A02", [run(0.05), run(0.11)]) == "fails"
-
-
-@pytest.mark.parametrize(
-    ("errors", "expected"),
-    [((0.02, 0.03, 0.05), "holds"), ((0.02, 0.03, 0.09), "partly"), ((0.09, 0.3, 0.08), "fails")],
-)
-def test_a03(errors: tuple[float, ...], expected: str) -> None:
-    # half 0.1, half* 0: close means an agnostic error of at most 0.05.
-    runs = []
-    for dataset, error in zip("abc", errors, strict=True):
-        runs.append(record({"half-star": 0.0}, {"half": 0.1}, dataset=dataset, threat="white-box"))
-        runs.append(record({"agnostic": error}, {"half": 0.1}, dataset=dataset, threat="agnostic"))
-    assert verdict("A03", runs) == expected
-
-
 @pytest.mark.parametrize(
     ("caught", "false", "expected"),
     [(4, 0, "partly"), (4, 2, "partly"), (1, 0, "fails"), (4, 3, "fails"), (0, 4, "fails")],

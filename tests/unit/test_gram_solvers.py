@@ -127,3 +127,16 @@ def test_both_solvers_find_the_same_tables() -> None:
     assert len(turned) == len(rows)
     for one in turned:
         assert best(rows, one) < 1e-5
+
+
+def test_rows_that_tell_nothing_are_no_basis() -> None:
+    """With noise on C a row of zeros looked like a new direction, and solving with it went wrong."""
+    rng = np.random.default_rng(3)
+    table = rng.uniform(size=(6, 3))
+    table[2] = 0.7 * table[0]
+    table[3] = 0.0
+    known = np.zeros((6, 3), dtype=bool)
+    known[0, :2] = known[1, :1] = True
+    noise = rng.normal(size=(6, 6)) * 1e-12
+    fit = fitting_tables(table @ table.T + noise + noise.T, known, table)
+    assert best(fit.tables, table) < 1e-6

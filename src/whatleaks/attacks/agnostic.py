@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
-from whatleaks.attacks.equations import equations
+from whatleaks.attacks.equations import Equations, equations
 from whatleaks.attacks.half_star import nearest_to_half
 from whatleaks.catalog import attack
 from whatleaks.citations import VARASTEH
@@ -30,23 +30,37 @@ from whatleaks.threat.views.agnostic import AgnosticView
     paper=VARASTEH,
     needs="its own training columns and labels, the whole linear model; no score",
 )
+@attack(
+    "agnostic-weighted",
+    title="Agnostic inference that trusts an estimated score as far as it is plausible",
+    paper=f"whatleaks, after {VARASTEH}",
+    needs="its own training columns and labels, the whole linear model; no score",
+    settings={"weigh": True},
+)
 @travels
 @dataclass(frozen=True)
 class AgnosticInference:
-    """The adversary model with half*; ``clip`` as the paper's first strategy."""
+    """The adversary model with half*; ``clip`` as the paper's first strategy.
+
+    ``weigh``: not in the paper. Every estimated equation counts by its own expected error, the second
+    term of Eq 21 (``plausible``).
+    """
 
     clip: bool = True
+    weigh: bool = False
 
     @property
     def name(self) -> str:
         """The adversary model (AM)."""
-        return "agnostic" if self.clip else "agnostic-raw"
+        name = "agnostic" if self.clip else "agnostic-raw"
+        return f"{name}-weighted" if self.weigh else name
 
     def infer(self, view: AgnosticView, rng: np.random.Generator) -> ValueGuess:
         """Fit the adversary model, estimate the log-ratios, solve for every record at once."""
         del rng
         ratios = self.estimate_ratios(view)
-        values = nearest_to_half(equations(view.own, ratios, view.model))
+        system = equations(view.own, ratios, view.model)
+        values = nearest_to_half(plausible(system) if self.weigh else system)
         return ValueGuess(sealed(np.clip(values, 0.0, 1.0) if self.clip else values))
 
     def estimate_ratios(self, view: AgnosticView) -> Floats:
@@ -57,3 +71,19 @@ class AgnosticInference:
             )
         adversary_model = fit_logistic(view.training_own, view.training_labels, view.model.active)
         return adjacent_differences(adversary_model.logits(view.own))
+
+
+def plausible(system: Equations) -> Equations:
+    """Pull estimated right sides towards those of one half, as far as they vary too much.
+
+    In the directions of A's singular vectors, A x of values spread evenly over the range has the
+    variance s^2 / 12 about its value at one half. What the estimates vary more is their error: the
+    trace of K in the second term of A Eq 21, direction by direction. The best linear weight is then
+    signal / (signal + error) = (s^2 / 12) / observed, and never more than one.
+    """
+    left, sizes, _ = np.linalg.svd(system.matrix, full_matrices=False)
+    centre = system.matrix @ np.full(system.matrix.shape[1], 0.5)
+    off = (system.right - centre) @ left
+    observed = (off**2).mean(axis=0)
+    weights = np.minimum(1.0, sizes**2 / 12.0 / np.maximum(observed, 1e-300))
+    return Equations(system.matrix, np.asarray(centre + (off * weights) @ left.T))

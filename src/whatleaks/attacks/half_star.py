@@ -13,16 +13,14 @@ from whatleaks.catalog import attack
 from whatleaks.citations import VARASTEH
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
+from whatleaks.models.box_solutions import half_star
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 
 
 def nearest_to_half(system: Equations) -> Floats:
     """Return A^+ b' + (I - A^+ A) 1/2 for every record (A Eq 14)."""
-    inverse = np.linalg.pinv(system.matrix)
-    centre = np.full(system.matrix.shape[1], 0.5)
-    values: Floats = system.right @ inverse.T + (centre - inverse @ (system.matrix @ centre))
-    return values
+    return half_star(system.matrix, system.right)
 
 
 @attack(

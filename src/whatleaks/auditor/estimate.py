@@ -1,8 +1,8 @@
 """How long an audit will take, roughly, before it starts: for people who plan their day.
 
-The cost of a trial was measured on tables from 60 to 2,000 records and from 4 to 500 columns
-(``benchmarks/bench_audit_cost.py``): a share that every trial has, and one that grows with the
-columns. On a busy machine it takes longer.
+A share for the start and one that every trial has were measured with
+``benchmarks/bench_audit_cost.py`` on linear models (wine, breast cancer). What a column and a cell
+add are rough guesses. Other models, and a busy machine, take longer.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from whatleaks.trial.scenario import Scenario
 
-TRIAL = 1.5  # seconds of processor time that every trial costs
-PER_COLUMN = 0.012  # and for each column of the table
+START = 4.0  # seconds of processor time for what is loaded
+TRIAL = 0.8  # that every trial costs
+PER_COLUMN = 0.005  # and for each column of the table
 PER_MILLION_CELLS = 0.6  # reading and preparing, once for each training
 LONG = 60.0  # seconds from which an estimate is worth a line
 
@@ -21,7 +22,7 @@ def estimated_seconds(planned: Sequence[Scenario], rows: int, columns: int, widt
     """Return about how long the trials take on so many processes."""
     trainings = len({scenario.training_key() for scenario in planned})
     cells = trainings * rows * columns / 1e6
-    total = len(planned) * (TRIAL + PER_COLUMN * columns) + PER_MILLION_CELLS * cells
+    total = START + len(planned) * (TRIAL + PER_COLUMN * columns) + PER_MILLION_CELLS * cells
     return total / max(1, min(width, len(planned)))
 
 

@@ -11,7 +11,18 @@ from typing import Annotated
 import typer
 
 from whatleaks import __version__
-from whatleaks.cli import audit, check, claims, data, listings, precheck, processes, reports, runs
+from whatleaks.cli import (
+    audit,
+    check,
+    claims,
+    data,
+    listings,
+    precheck,
+    processes,
+    protect,
+    reports,
+    runs,
+)
 from whatleaks.cli.common import FLAGS, INTERRUPTED
 from whatleaks.errors import WhatleaksError, speak_of_flags
 
@@ -26,6 +37,7 @@ for command in (
     audit.audit,
     check.check,
     precheck.precheck,
+    protect.protect,
     reports.compare,
     reports.signoff,
     listings.attacks,

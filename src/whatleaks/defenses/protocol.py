@@ -121,9 +121,17 @@ class ParameterDefense(Defense):
 
     socket = "parameters"
 
+    def fits(self, kind: type[Any]) -> bool:
+        """Say whether it blurs models of this kind of grant; others are disclosed as they are."""
+        del kind
+        return True
+
     @abstractmethod
-    def disclose(self, grant: Any, rng: np.random.Generator) -> Any:
-        """Return the grant that is handed out instead of the true one."""
+    def disclose(self, grant: Any, columns: Floats, rng: np.random.Generator) -> Any:
+        """Return the grant that is handed out instead of the true one.
+
+        ``columns`` are the passive side's own training records: it knows what it protects.
+        """
 
 
 def _no_simulation(attack: str, own: Floats, scores: Floats) -> Floats:

@@ -20,7 +20,8 @@ from whatleaks.arrays import Bools, Floats, Ints
 from whatleaks.errors import AttackError
 
 OPEN = 1e-9  # relative: a direction of a row that the products do not see
-LENGTH = 1e-9  # relative: a squared length that is rounding
+LENGTH = 1e-9  # of the longest row: a squared length that is rounding
+STANDS = 1e-5  # relative: a row that stands out of the others by less tells nothing new
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def fitting_tables(
     start = np.zeros((0, n)) if weights is None else weights[None, :]
     branches = [(start, 0.0)]
     found: list[int] = []
-    complete = True
+    complete, short = True, LENGTH * float(gram.diagonal().max())
     for row in order:
         if len(found) + len(start) >= n and _independent(branches[0][0]) == n:
             break  # the rest is linear
@@ -75,7 +76,9 @@ def fitting_tables(
             products = np.concatenate([[outputs[row]], products])
         grown = []
         for rows, missed in branches:
-            for solution in _row(rows, products, gram[row, row], known[row], values[row], row):
+            for solution in _row(
+                rows, products, (gram[row, row], short), known[row], values[row], row
+            ):
                 out = missed
                 if bounds is not None:
                     out = max(missed, float(bounds.misses(solution[None])[0]))
@@ -94,9 +97,18 @@ def fitting_tables(
 
 
 def _row(
-    rows: Floats, products: Floats, square: float, known: Bools, values: Floats, place: int
+    rows: Floats,
+    products: Floats,
+    length: tuple[float, float],
+    known: Bools,
+    values: Floats,
+    place: int,
 ) -> list[Floats]:
-    """Solve one row: linear products with earlier rows, then its own length (Eq 8)."""
+    """Solve one row: linear products with earlier rows, then its own length (Eq 8).
+
+    ``length``: its square, and what of a square is rounding.
+    """
+    square, short = length
     unknown = np.flatnonzero(~known)
     row = np.where(known, values, 0.0)
     if not len(unknown):
@@ -112,9 +124,9 @@ def _row(
         return [row]
     # |row|^2 = c_tt: the particular solution is across what is open, so the rest is its length.
     rest = square - float(row[known] @ row[known]) - float(particular @ particular)
-    if rest < -LENGTH * square:
+    if rest < -short:
         return []
-    if rest <= LENGTH * square:  # nothing is left for the open directions, however many
+    if rest <= short:  # nothing is left for the open directions, however many
         row[unknown] = particular
         return [row]
     if rank < len(unknown) - 1:
@@ -131,7 +143,7 @@ def _row(
 
 
 def _independent(rows: Floats) -> int:
-    return int(np.linalg.matrix_rank(rows)) if len(rows) else 0
+    return int(np.linalg.matrix_rank(rows, rtol=STANDS)) if len(rows) else 0
 
 
 def _rest(

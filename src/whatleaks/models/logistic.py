@@ -12,12 +12,13 @@ PENALTIES = tuple(10.0**power for power in range(-3, 6))
 ENOUGH_TO_CHOOSE = 50
 
 
-def fit_logistic(x: Floats, labels: Ints, like: Linear) -> Linear:
+def fit_logistic(x: Floats, labels: Ints, like: Linear, strength: float | None = None) -> Linear:
     """Fit ``labels`` (0..k-1) on ``x``; the outputs have the form of ``like``.
 
     How hard to fit is decided on every fifth record, held out: what early stopping does in
     A section III, with a solver that has no epochs. Too few records to hold any out are
-    fitted with the weakest penalty that still has a maximum on separable data.
+    fitted with the weakest penalty that still has a maximum on separable data. ``strength`` is
+    the inverse penalty of whoever has already decided.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -26,7 +27,9 @@ def fit_logistic(x: Floats, labels: Ints, like: Linear) -> Linear:
     seen = np.unique(labels)
     if len(seen) < 2:
         raise AttackError("a model of one's own needs at least 2 classes among the training labels")
-    fitted = LogisticRegression(C=_strength(x, labels), max_iter=2000).fit(x, labels)
+    fitted = LogisticRegression(C=strength or chosen_strength(x, labels), max_iter=2000).fit(
+        x, labels
+    )
     if outputs == 1:
         return Linear(sealed(fitted.coef_.T), sealed(fitted.intercept_))
     weights = np.zeros((x.shape[1], classes))
@@ -41,7 +44,7 @@ def fit_logistic(x: Floats, labels: Ints, like: Linear) -> Linear:
     return Linear(sealed(weights), sealed(bias))
 
 
-def _strength(x: Floats, labels: Ints) -> float:
+def chosen_strength(x: Floats, labels: Ints) -> float:
     """Return the inverse penalty with the best likelihood on held-out records."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss

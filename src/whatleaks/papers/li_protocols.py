@@ -156,7 +156,8 @@ def _colluding(one: ProtocolInversion) -> Outcome:
 
 
 def _seeds(profile: str) -> range:
-    return range(10, 10 + {"fast": 1, "standard": 2, "full": 5}[profile])
+    """Seeds 10 and 11 were run before a bug of the solver was found on others: they are spent."""
+    return range(20, 20 + {"fast": 1, "standard": 2, "full": 5}[profile])
 
 
 @check(

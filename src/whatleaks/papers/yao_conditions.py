@@ -237,6 +237,7 @@ def _y12_key(record: Record) -> float:
     ),
     sizes=PICTURE_SIZES,
     runs=_y12_runs,
+    awaits=TIME,
     draw=lambda records: BarPlot(
         "URVFL by auxiliary pictures, MNIST",
         "mean squared error, -1 to 1",

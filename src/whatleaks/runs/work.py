@@ -90,6 +90,7 @@ _MODULES: list[str] = [
     "whatleaks.papers.worked_example",
     "whatleaks.papers.li_equations",
     "whatleaks.papers.li_protocols",
+    "whatleaks.papers.varasteh_study",
 ]
 
 

@@ -226,6 +226,8 @@ def defense_fits(defense: Any, federation: Federation, settings: Any) -> bool:
         return federation.gated
     if socket == "training":
         return defense.adapt(settings) is not None
+    if socket == "parameters":
+        return any(defense.fits(kind) for kind in federation.offers(settings))
     if socket == "message":
         return not defense.kinds or bool(defense.kinds & (federation.shows | federation.carries))
     return True

@@ -97,13 +97,20 @@ class Stage:
     def _offer(self) -> tuple[Grant, ...]:
         """Return what could be granted; disclosed parameters go through their defense here."""
         public = Schema(self.holdings.joined_grids(self.victims))
-        offer = (*self.trained.offer(self.coalition), public, *self._known)
+        return (*self.disclosed, public, *self._known)
+
+    @cached_property
+    def disclosed(self) -> tuple[Grant, ...]:
+        """What the federation offers, blurred once by its defense if there is one."""
+        offer = self.trained.offer(self.coalition)
         if self.parameters is None:
             return offer
         rng = self.streams.rng("disclosure")
+        rows = self.rows.training if len(self.rows.training) else self.rows.judged
+        columns = self.holdings.joined(self.victims, rows)
         return tuple(
-            self.parameters.disclose(grant, rng)
-            if isinstance(grant, ModelGrant | TreesGrant)
+            self.parameters.disclose(grant, columns, rng)
+            if isinstance(grant, ModelGrant | TreesGrant) and self.parameters.fits(type(grant))
             else grant
             for grant in offer
         )

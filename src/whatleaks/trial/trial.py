@@ -340,6 +340,11 @@ def _streams(scenario: Scenario) -> Streams:
     return root.under(scenario.branch) if scenario.branch else root
 
 
+def stage_of(scenario: Scenario, parts: Plan, training: _Training) -> Stage:
+    """Return the stage of a scenario on something trained: what ``attack`` attacks."""
+    return _stage(scenario, parts, training, _streams(scenario))
+
+
 def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Streams) -> Stage:
     defense = parts.defense
     coalition = tuple(dict.fromkeys((*parts.threat.adversary, *scenario.coalition)))

@@ -24,6 +24,7 @@ from whatleaks.models.degrees_of_freedom import degrees_of_freedom, known_data_r
 OPTIMISERS = ("sgd", "adam")
 ARBITER_FREE = "train without an arbiter (sshe): no party sees its gradient in plain"
 LARGER = "take a batch larger than a party's columns and have the arbiter refuse longer gradients"
+SHUFFLED = "shuffle the batches in every epoch: it took most of it where it was measured"
 FATE_SMALLEST = 10  # records in a batch of FATE's components
 
 
@@ -216,7 +217,7 @@ class Regression:
             says += f"; {n - rank} dimensions stay unseen"
         if self.batches > 1 or self.shuffle:
             says += "; weights move between batches, so it is exact inside a batch and near beyond"
-        stops = (ARBITER_FREE, "fewer epochs: each shows one dimension more")
+        stops = (ARBITER_FREE, "fewer epochs: each shows one dimension more", SHUFFLED)
         needed = max(0, rank - self.known) * n
         state = KNOWN if needed else EXACT
         if not needed and (rank < n or self.batches > 1 or self.shuffle):

@@ -1,0 +1,52 @@
+"""``whatleaks protect``: what it prints, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from whatleaks.cli import main
+
+ASK = ["protect", "wine", "--passive", "alcohol,ash,hue", "--targets", "30"]
+
+
+def _run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["whatleaks", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    return int(left.value.code or 0)
+
+
+def test_it_says_what_to_disclose_and_what_that_is_worth(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "weights.csv"
+    assert _run(monkeypatch, *ASK, "--epsilon", "1", "--json", "--out", str(out)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["columns"] == ["alcohol", "ash", "hue"]
+    assert told["distance"] == pytest.approx(1.0, rel=1e-5)
+    assert told["after"]["predicted"] > told["before"]["predicted"]
+    assert told["after"]["half_star"] > told["before"]["half_star"]
+    written = pd.read_csv(out, index_col="column").to_numpy()
+    assert np.abs(written - np.array(told["disclosed"])).max() < 1e-9
+    change = np.array(told["disclosed"]) - np.array(told["weights"])
+    assert (change**2).mean() == pytest.approx(1.0, rel=1e-5)
+
+
+def test_what_cannot_be_had_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for words, part in (
+        (("--epsilon", "1e9"), "out of reach"),
+        (("--percent", "500"), "0 to 400 percent"),
+        (("--out", str(tmp_path / "weights.txt")), "--out writes CSV"),
+    ):
+        assert _run(monkeypatch, *ASK, *words) == 2
+        said = capsys.readouterr()
+        assert part in said.err
+        assert said.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
