@@ -116,7 +116,10 @@ RULES: tuple[Rule, ...] = (
 @travels
 @dataclass(frozen=True)
 class ShadowRegression:
-    """The weights are not negative and fitted to the answers on people who were left out."""
+    """The weights are not negative and fitted to the answers on people who were left out.
+
+    Every rule's answer is moved into the columns' public range: few people extrapolate badly.
+    """
 
     name: str = "shadow-regression"
 
@@ -128,19 +131,27 @@ class ShadowRegression:
         truth = np.asarray(view.auxiliary.passive)
         # Without an own part to take away the rest is the ratios themselves: both rules are one.
         rules = RULES if view.own_part is not None else RULES[:2]
-        answers = np.stack([rule(known, truth, asked) for rule in rules])
+        low, high = _range(view)
+        answers = np.stack([np.clip(rule(known, truth, asked), low, high) for rule in rules])
         if len(truth) <= FEWEST + 1:  # nobody to leave out
             return ValueGuess(sealed(answers.mean(axis=0)))
         tried = np.empty((len(rules), *truth.shape))
         for fold in _folds(len(truth), MOST_FOLDS):
             left = known.of(~fold)
             for i, rule in enumerate(rules):
-                tried[i][fold] = rule(left, truth[~fold], known.of(fold))
+                tried[i][fold] = np.clip(rule(left, truth[~fold], known.of(fold)), low, high)
         values = np.empty((len(view.own), view.unknown))
         for j in range(view.unknown):
             weights = _weights(tried[:, :, j].T, truth[:, j])
             values[:, j] = weights @ answers[:, :, j]
         return ValueGuess(sealed(values))
+
+
+def _range(view: KnownView) -> tuple[Floats, Floats]:
+    """Return the columns' public ranges; where there are none, nothing is out of range."""
+    if view.ranges is None:
+        return np.full(view.unknown, -np.inf), np.full(view.unknown, np.inf)
+    return view.ranges.low, view.ranges.high
 
 
 def _weights(answers: Floats, truth: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,8 +53,8 @@ class ScoreNoise(ReleaseDefense):
         return ASKED
 
     def told(self) -> Mapping[str, Any]:
-        """Return the noise's scale."""
-        return {"noise": self.sigma}
+        """Return the noise's scale, as averaging over all answers leaves it."""
+        return {"noise": self.sigma / sqrt(self.asked)}
 
     def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
         """Disturb, cut at zero, scale to one; a record whose scores all vanish gets equal ones."""
