@@ -97,13 +97,3 @@ def test_l08() -> None:
     assert verdict("L08", [run(1e-9, 1e-9)] * 2) == "holds"
     assert verdict("L08", [run(1e-9, 1e-9), run(0.4, 1e-9)]) == "partly"
     assert verdict("L08", [run(1e-9, 1e-9), run(0.4, 0.3)]) == "fails"
-
-
-@pytest.mark.parametrize(
-    ("caught", "false", "expected"),
-    [(4, 0, "partly"), (4, 2, "partly"), (1, 0, "fails"), (4, 3, "fails"), (0, 4, "fails")],
-)
-def test_y06(caught: int, false: int, expected: str) -> None:
-    runs = [record({"halted": i < caught}, attacks=["fsha"], seed=i) for i in range(4)]
-    runs += [record({"halted": i < false}, seed=i) for i in range(4)]
-    assert verdict("Y06", runs) == expected
