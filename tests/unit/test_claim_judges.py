@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from whatleaks.papers.check import checks
 from whatleaks.runs.record import Record
 from whatleaks.trial.outcome import Outcome
