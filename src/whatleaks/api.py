@@ -72,6 +72,7 @@ def audit(
     threats: str | Sequence[str] = (),
     attacks: Sequence[Any] = (),
     defenses: bool = True,
+    compare_defenses: bool = False,
     quick: bool = False,
     seeds: int = 3,
     seed: int = 0,
@@ -117,7 +118,8 @@ def audit(
     catalog's. With ``out``, finished trials are kept below that folder until the audit is
     complete, so that an interrupted one resumes. ``workers`` processes share the work (0: one
     per core), on this machine or ``on="ray"``. ``progress``: None shows it where somebody can
-    see it. ``quick`` is for a first look: one seed, fewer records, steps and attacks. ``by``: a
+    see it. ``compare_defenses`` tries more settings of each defense and recommends one.
+    ``quick`` is for a first look: one seed, fewer records, steps and attacks. ``by``: a
     column by whose groups people are counted apart.
     """
     from whatleaks.auditor.audit import run_audit
@@ -166,6 +168,7 @@ def audit(
             bins=bins,
             by=str(by),
             defenses=defenses,
+            compare_defenses=compare_defenses,
             isolated=isolated,
             show_values=show_values,
             quick=quick,

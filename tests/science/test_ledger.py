@@ -13,6 +13,8 @@ from whatleaks.errors import StoreError
 from whatleaks.papers.check import PROFILES, checks
 from whatleaks.papers.claim import Verdict, claims
 from whatleaks.papers.grouping import scenario_of, value
+from whatleaks.papers.jiang_defenses import ATTACKS as DEFENDED
+from whatleaks.papers.jiang_setup import ESA, GIA, SHADOW
 from whatleaks.papers.ledger import Entry, behind, judge, other_sources, read, stale, write
 from whatleaks.papers.luo_setup import FOREST_GRN, GRN
 from whatleaks.papers.varasteh_setup import COLUMNS, study_of
@@ -141,6 +143,25 @@ def flagged_wrongly(record: Record) -> Numbers:
     return {GRN: lower, "equality-solving": 1.0 if solvable else 0.0}
 
 
+def option(record: Record, name: str) -> str:
+    return str(scenario_of(record).model_options[name])
+
+
+def hidden_of(record: Record) -> tuple[object, ...]:
+    hidden = scenario_of(record).model_options["hidden"]
+    assert isinstance(hidden, tuple)
+    return hidden
+
+
+def structure(record: Record) -> str:
+    return str(scenario_of(record).attack_options["structure"])
+
+
+def attacked(leak: float, accuracy: float) -> Numbers:
+    """Every attack of the defenses' claims leaks as much, at this accuracy of the model."""
+    return {"accuracy": accuracy, **{f"{attack} accuracy": leak for attack in DEFENDED}}
+
+
 def leaks_with_gain(record: Record) -> Numbers:
     """Accuracy falls with own columns, and sets that gain more from joining leak more."""
     place = list(COLUMNS).index(study_of(record).dataset)
@@ -183,8 +204,33 @@ AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
     "A16": {"error at 1": 0.0},
     "A17": {"error at 1": 0.0},
     "A18": delivers_others,
-    "J02": {"equality-solving": 1.0},
-    "J05": {"gradient-inversion-mse": 0.0, "gradient-inversion-kl": 9.0},
+    "J01": {"accuracy": 0.0},
+    "J02": {ESA: 1.0, GIA: 1.0},
+    "J03": {GIA: 0.0},
+    "J04": {GIA: 9.0},
+    "J05": {GIA: 0.0, "gradient-inversion-kl": 9.0},
+    "J06": {f"{GIA} accuracy": 0.0, f"{ESA} accuracy": 1.0},
+    "J07": lambda r: {f"{GIA} by column": r.measurements["own correlation by column"]},
+    "J08": {GIA: 9.0, f"{GIA} accuracy": 0.0, f"{GRN} accuracy": 1.0},
+    "J09": lambda r: {
+        f"{GIA} accuracy": float(scenario_of(r).targets == 100),
+        f"{GRN} accuracy": 0.5,
+    },
+    "J10": lambda r: {GIA: 9.0 - len(hidden_of(r))},
+    "J11": lambda r: {GIA: {"sigmoid": 9.0, "tanh": 1.0, "relu": 0.5}[option(r, "activation")]},
+    "J12": lambda r: {SHADOW: float(scenario_of(r).known)},
+    "J13": lambda r: {SHADOW: float(scenario_of(r).known)},
+    "J14": lambda r: {
+        f"{SHADOW} accuracy": 0.5 * bool(scenario_of(r).known_from),
+        "uniform accuracy": 0.9,
+    },
+    "J15": lambda r: {SHADOW: {"8-8": 9.0, "linear": 1.0, "8": 2.0, "8-8-8": 3.0}[structure(r)]},
+    "J17": lambda r: attacked(float(scenario_of(r).defense != "dp-sgd-10"), 0.9),
+    "J18": lambda r: attacked(0.5, 0.9),
+    "J19": lambda r: attacked(0.5, 0.0 if scenario_of(r).defense else 0.9),
+    "J20": lambda r: attacked(
+        0.5, {"": 0.9, "purifier-real": 0.5, "purifier-random": 0.3}[scenario_of(r).defense]
+    ),
     "L01": {"intermediate-recovery": 1.0},
     "L02": {"intermediate-recovery": 1.0},
     "L03": {"counts that agree": 0},

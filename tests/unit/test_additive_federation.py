@@ -20,7 +20,7 @@ from whatleaks.federation.additive.parties import AddingCoordinator
 from whatleaks.federation.additive.run import AdditiveFederation, AdditiveTrained
 from whatleaks.federation.additive.settings import AdditiveSettings
 from whatleaks.federation.schedule import agreed_batches
-from whatleaks.federation.summed.trained import joined_part
+from whatleaks.models.joined_parts import joined_part
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
 from whatleaks.models.torch_network import Layers, build

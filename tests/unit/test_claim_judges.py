@@ -51,25 +51,30 @@ def test_u04() -> None:
 
 
 def test_j02() -> None:
-    def run(esa_error: float, gia: float) -> Record:
+    def run(esa_error: float, gia: float, dataset: str) -> Record:
         names = ("equality-solving", "gradient-inversion-mse", "gradient-inversion-kl")
-        return record(dict(zip(names, (esa_error, gia, gia), strict=True)))
+        numbers = dict(zip(names, (esa_error, gia, gia), strict=True))
+        return record({**numbers, "gradient-inversion-mse accuracy": 1.0}, dataset=dataset)
 
-    assert verdict("J02", [run(1e-9, 1e-5), run(1e-9, 1e-4)]) == "holds"
-    assert verdict("J02", [run(1e-9, 1e-5), run(1e-9, 0.2)]) == "partly"
-    assert verdict("J02", [run(1e-9, 0.1), run(1e-9, 0.2)]) == "fails"
-    assert verdict("J02", [run(0.1, 1e-5), run(1e-9, 1e-5)]) == "fails"
+    bank, robot = "bank-marketing", "wall-following-robot"
+    assert verdict("J02", [run(1e-9, 1e-5, bank), run(1e-9, 1e-4, robot)]) == "holds"
+    assert verdict("J02", [run(1e-9, 1e-5, bank), run(1e-9, 0.2, robot)]) == "partly"
+    assert verdict("J02", [run(0.1, 0.1, bank), run(1e-9, 0.2, robot)]) == "fails"
 
 
 def test_j05() -> None:
-    def run(gap: float) -> Record:
+    def run(gap: float, share: float) -> Record:
         return record(
-            {"gradient-inversion-mse": 0.1, "gradient-inversion-kl": 0.1 + gap}, {"uniform": 1.0}
+            {"gradient-inversion-mse": 0.4, "gradient-inversion-kl": 0.4 + gap},
+            {"uniform": 1.0},
+            dataset="bank-marketing",
+            unknown=0,
+            share=share,
         )
 
-    assert verdict("J05", [run(0.05), run(-0.05)]) == "holds"
-    assert verdict("J05", [run(0.05), run(0.01), run(0.3)]) == "partly"
-    assert verdict("J05", [run(0.2), run(0.01), run(-0.3)]) == "fails"
+    assert verdict("J05", [run(0.05, 0.2), run(-0.05, 0.5)]) == "holds"
+    assert verdict("J05", [run(0.05, 0.2), run(0.01, 0.5), run(0.3, 0.9)]) == "partly"
+    assert verdict("J05", [run(0.2, 0.2), run(0.01, 0.5), run(-0.3, 0.9)]) == "fails"
 
 
 def test_l01() -> None:

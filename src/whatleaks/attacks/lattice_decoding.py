@@ -60,7 +60,7 @@ class LatticeDecoding:
             raise UsageError(f"lattice decoding's prior is one of {PRIORS}, got {self.prior!r}")
         if self.answer not in ("mean", "mode"):
             raise UsageError(f"lattice decoding answers mean or mode, got {self.answer!r}")
-        if not 0.0 <= self.noise < 1.0:
+        if not 0.0 <= self.noise <= 1.0:
             raise UsageError(f"noise on scores is a deviation from 0 to 1, got {self.noise}")
 
     @property
@@ -102,6 +102,8 @@ class LatticeDecoding:
     ) -> tuple[Floats, Ints]:
         """Return the values of every record and its status (see ``models.lattice``)."""
         believed = prior or flat_prior(grids)
+        if self.noise * np.sqrt(3.0) >= 1.0:
+            raise AttackError(f"noise of {self.noise:g} on scores leaves nothing to decode")
         if self.noise:  # no interval bounds normal noise: all points are weighed, none is proven
             wide = Precision(
                 precision.relative,

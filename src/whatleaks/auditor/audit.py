@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.combine import Entry, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
+from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
 from whatleaks.auditor.notes import value_notes
@@ -150,6 +151,7 @@ def run_audit(
         phases=_phases(clock, entries),
         digits=digits,
         groups=groups_of(entries, head),
+        comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
     )
 
 

@@ -138,12 +138,13 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             again = _again(seen, extra)
             strongest = not any(one is not seen and one.covers(seen) for one in looks)
             if spec.defenses and seen.threat.reads and again and strongest:
-                quick = replace(_with_attacks(base, spec, again), references=AGAIN)
-                found += [
-                    replace(_knowing(quick, entry), label=f"{base.label}, {entry.name}")
-                    for entry in cards("defense")
-                    if _tried(entry, seen)
-                ]
+                for entry in _defenses(spec):
+                    if not _tried(entry, seen):
+                        continue
+                    known = [*again, *(a for a in _adaptive(entry, seen) if a not in again)]
+                    quick = replace(_with_attacks(base, spec, known), references=AGAIN)
+                    label = f"{base.label}, {entry.name}"
+                    found.append(replace(_knowing(quick, entry), label=label))
     for one in extra:
         if not any(one in scenario.attacks for scenario in found):
             raise UsageError(
@@ -152,6 +153,15 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             )
     own = fingerprint(extra)
     return [replace(scenario, own=own) for scenario in found] if own else found
+
+
+def _defenses(spec: AuditSpec) -> list[Card]:
+    """Return the catalog's defenses, and where they are compared the other settings of each."""
+    found = {entry.name: entry for entry in cards("defense")}
+    if spec.compare_defenses:
+        more = [name for entry in found.values() for name in entry.part.compared]
+        found |= {name: card("defense", name) for name in more if name not in found}
+    return list(found.values())
 
 
 def _measures(seen: Watched) -> tuple[str, ...]:
@@ -206,12 +216,28 @@ def _with_attacks(base: Scenario, spec: AuditSpec, attacks: Sequence[str]) -> Sc
     return replace(base, attacks=tuple(attacks), attack_options=options)
 
 
+def _adaptive(entry: Card, seen: Watched) -> list[str]:
+    """Return the quick attacks that can use what a defense is: they are tried though others fit."""
+    told = set(getattr(entry.build(), "told", dict)())
+    return [
+        one.name
+        for one in cards("attack")
+        if one.again and fits(one, seen.view) and told & {f.name for f in fields(one.part)}
+    ]
+
+
 def _knowing(scenario: Scenario, entry: Card) -> Scenario:
     """Put a defense in place and tell it to the attacks that can use what it is."""
-    told: dict[str, Any] = dict(getattr(entry.build(), "told", dict)())
+    built = entry.build()
+    told: dict[str, Any] = dict(getattr(built, "told", dict)())
     known = {f.name for name in scenario.attacks for f in fields(guesser(name).part)}
     options = scenario.attack_options.merged({k: v for k, v in told.items() if k in known})
-    return replace(scenario, defense=entry.name, attack_options=options)
+    return replace(
+        scenario,
+        defense=entry.name,
+        attack_options=options,
+        asks=getattr(built, "asked", 1),
+    )
 
 
 def once_more(spec: AuditSpec, defended: Scenario, attack: str) -> Scenario:

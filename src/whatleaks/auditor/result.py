@@ -152,6 +152,30 @@ class DefenseFinding:
 
 
 @dataclass(frozen=True)
+class Trade:
+    """One setting in the comparison: what it leaks in the worst column, what the model is worth.
+
+    ``front``: no other setting leaks no more and is worth no less. An empty name: no defense.
+    """
+
+    name: str
+    title: str
+    leak: Measurement
+    accuracy: Measurement
+    front: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every setting against one threat; ``recommended`` names one, or none, and ``why`` says why."""
+
+    threat: str
+    points: tuple[Trade, ...]
+    recommended: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Worth:
     """What joining is worth to the model, on all records that did not train, record by record.
 
@@ -277,6 +301,7 @@ class AuditResult:
     phases: dict[str, float] = field(default_factory=dict)  # processor seconds by phase
     digits: DigitsFinding | None = None
     groups: tuple[GroupFinding, ...] = ()
+    comparison: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and scalars for audit.json."""

@@ -39,6 +39,7 @@ class AuditSpec:
     bins: int | None = None
     by: str = ""
     defenses: bool = True
+    compare_defenses: bool = False  # more settings of each, and privacy against utility
     isolated: bool = False
     show_values: bool = False
     given: str = ""  # sha256 of a model that was trained elsewhere; ``model`` is its form then
@@ -62,6 +63,10 @@ class AuditSpec:
             raise UsageError(
                 f"{argument('model')} {self.model!r} is unknown: use one of {', '.join(known)}."
                 f"{nearest(self.model, known)}"
+            )
+        if self.compare_defenses and not self.defenses:
+            raise UsageError(
+                f"{argument('compare_defenses')} has nothing to compare when no defense is tried"
             )
         if self.trained_on and not self.given:
             raise UsageError(

@@ -101,6 +101,13 @@ def audit(
     no_defenses: Annotated[
         bool, typer.Option("--no-defenses", help="Do not try any defense.")
     ] = False,
+    compare_defenses: Annotated[
+        bool,
+        typer.Option(
+            "--compare-defenses",
+            help="Try more settings of each defense, draw privacy against utility, recommend one.",
+        ),
+    ] = False,
     isolated: Annotated[
         bool,
         typer.Option(
@@ -157,6 +164,7 @@ def audit(
             trained_on=training_rows,
             threats=words(threat),
             defenses=not no_defenses,
+            compare_defenses=compare_defenses,
             quick=quick,
             seeds=seeds,
             seed=seed,

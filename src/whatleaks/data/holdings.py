@@ -74,6 +74,29 @@ class Holdings:
         return Holdings(columns, names, self.labels, self.classes, self.target, grids)
 
 
+# How people who do not exist are drawn (J section 5.3.1): values of every column, independently.
+MADE_UP = ("uniform", "gaussian", "laplace")
+
+
+def with_made_up(holdings: Holdings, count: int, source: str, rng: np.random.Generator) -> Holdings:
+    """Append ``count`` people who do not exist: their columns are drawn, their label is class 0."""
+    columns = {}
+    for party, table in holdings.columns.items():
+        shape = (count, table.shape[1])
+        if source == "uniform":
+            values = rng.random(shape)
+        elif source == "gaussian":
+            values = rng.standard_normal(shape)
+        else:
+            values = rng.laplace(size=shape)
+        columns[party] = sealed(np.concatenate([table, values]))
+    labels = sealed_ints(np.append(holdings.labels, np.zeros(count, dtype=np.int64)))
+    target = holdings.target
+    if target is not None:
+        target = sealed(np.append(target, np.full(count, target.mean())))
+    return replace(holdings, columns=columns, labels=labels, target=target)
+
+
 @dataclass(frozen=True)
 class Rows:
     """Which records train, which are attacked, which only the evaluator learns the limit from.

@@ -31,6 +31,7 @@ class Defense(ABC):
     """Anything that fits a socket. ``socket`` is the word that listings and reports use."""
 
     socket: ClassVar[str]
+    compared: ClassVar[tuple[str, ...]] = ()  # other settings to try where defenses are compared
 
     @property
     @abstractmethod
@@ -76,6 +77,7 @@ class ReleaseDefense(Defense):
     """Changes scores before they leave the coordinator."""
 
     socket = "release"
+    learns: ClassVar[bool] = False  # does it want to see the training records' scores first?
 
     @abstractmethod
     def release(self, scores: Floats, rng: np.random.Generator) -> Floats:
@@ -88,6 +90,16 @@ class ReleaseDefense(Defense):
         """
         del other
         return False
+
+    def learnt(self, scores: Floats) -> ReleaseDefense:
+        """Return the defense after it has seen the training records' scores; most learn nothing."""
+        del scores
+        return self
+
+    @property
+    def asked(self) -> int:
+        """How often its adversary asks about every record: more than once if answers differ."""
+        return 1
 
     def told(self) -> Mapping[str, Any]:
         """Return what an adversary who knows the defense sets on attacks that can use it."""

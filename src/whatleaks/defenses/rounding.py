@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from whatleaks.errors import UsageError
 @dataclass(frozen=True)
 class Rounding(ReleaseDefense):
     """Keep ``digits`` digits after the point and cut the rest. The scores need not sum to one any more."""
+
+    compared: ClassVar[tuple[str, ...]] = ("rounding-2",)
 
     digits: int = 1
 

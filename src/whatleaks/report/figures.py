@@ -125,8 +125,14 @@ def privacy_against_utility(
     points: Sequence[Point],
     x_label: str = "Accuracy of the joint model",
     y_label: str = "Leakage",
+    front: Sequence[str] = (),
+    chosen: str = "",
 ) -> str:
-    """Draw what leaks against what the model is worth; bottom right is best."""
+    """Draw what leaks against what the model is worth; bottom right is best.
+
+    ``front`` names points that no other beats in both: a line joins them and a star marks the
+    ideal corner. ``chosen`` names the one that is recommended: a ring is around it.
+    """
     _need(title, points)
     from matplotlib.ticker import FuncFormatter
 
@@ -142,12 +148,28 @@ def privacy_against_utility(
                 color=_turn(COLOURS, i),
                 label=_name(point.label),
             )
+        joined = sorted(
+            ((p.utility.value, p.leakage.value) for p in points if p.label in front),
+        )
+        if joined:
+            x, y = zip(*joined, strict=True)
+            axes.plot(x, y, color=FAINT, zorder=0, label="front: no other is better in both")
+            ideal = max(p.utility.value for p in points)
+            axes.plot([ideal], [0.0], "*", color=INK, markersize=14, clip_on=False, label="ideal")
+        for point in points:
+            if point.label == chosen:
+                axes.plot(
+                    [point.utility.value], [point.leakage.value], "o", fillstyle="none",
+                    markersize=18, color=INK, label="recommended",
+                )  # fmt: skip
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: percent(x)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: percent(y)))
         axes.set_ylim(bottom=0.0)
         _finish(axes, title, x_label, y_label)
         words = (
-            f"{p.label}: leakage {percent(p.leakage.value)}, utility {percent(p.utility.value, 1)}."
+            f"{p.label}: leakage {percent(p.leakage.value)}, utility {percent(p.utility.value, 1)}"
+            + (", on the front" if p.label in front else "")
+            + (", recommended." if p.label == chosen else ".")
             for p in points
         )
         return svg(figure, title, " ".join(words))

@@ -183,6 +183,7 @@ class Page:
     verdicts: tuple[DefenseVerdict, ...]
     untested: tuple[str, ...]
     command: str
+    trade: str = ""  # the comparison of defenses as SVG
 
 
 def lay_out(result: AuditResult) -> Page:
@@ -218,7 +219,23 @@ def lay_out(result: AuditResult) -> Page:
         worth=_worth_rows(result.worth),
         verdicts=tuple(_verdict(defense) for defense in result.defenses),
         untested=untested(result),
+        trade=_trade(result),
         command=command(result),
+    )
+
+
+def _trade(result: AuditResult) -> str:
+    """Draw the comparison of defenses, where there is one."""
+    found = result.comparison
+    if found is None:
+        return ""
+    from whatleaks.report.figures import Point, privacy_against_utility
+
+    return privacy_against_utility(
+        f"Every defense against {found.threat}",
+        [Point(p.title, p.leak, p.accuracy) for p in found.points],
+        front=[p.title for p in found.points if p.front],
+        chosen=next((p.title for p in found.points if p.name and p.name == found.recommended), ""),
     )
 
 

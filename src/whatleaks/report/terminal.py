@@ -76,6 +76,16 @@ def summary(result: AuditResult) -> str:
             lines.append(f"  {name:<34} {leak:<15} {_share(d.worst.after):<8} {right}")
             if d.remark:
                 lines += _wrap(d.remark, "    ", "    ")
+    if result.comparison is not None:
+        lines += ["", f"Privacy against utility, {printable(result.comparison.threat)}"]
+        lines += ["  what joining adds in the worst column, accuracy; * on the front"]
+        for point in sorted(result.comparison.points, key=lambda p: p.leak.value):
+            name = shorten(printable(point.title), 48)
+            mark = "*" if point.front else " "
+            lines.append(
+                f"{mark} {name:<48} {_share(point.leak):>6} {percent(point.accuracy.value, 1):>8}"
+            )
+        lines += _wrap(printable(result.comparison.why), "  ", "  ")
     lines += ["", *_wrap(_columns_read(result))]
     if result.advice:
         lines += ["", "What would help"]

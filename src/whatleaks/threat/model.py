@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from whatleaks.arrays import Floats, Ints, sealed_ints
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.errors import WireError
 from whatleaks.threat.grants import Grant, Granted
 from whatleaks.wire.message import Message, Plain
@@ -117,6 +119,23 @@ def plain_messages(received: Sequence[Message], *kinds: str) -> list[Floats]:
         for message in received
         if message.kind in kinds and isinstance(message.payload, Plain)
     ]
+
+
+def averaged(rounds: Sequence[Sequence[Message]], kinds: frozenset[str]) -> list[Message]:
+    """Return the messages of one request, with the mean of the answers to the same one repeated.
+
+    Only plain messages of ``kinds`` are averaged: what a threat reads. Of the others the first
+    round stands for all.
+    """
+    first, *more = rounds
+    found = []
+    for message, *again in zip(first, *more, strict=True):
+        payloads = [m.payload for m in (message, *again)]
+        values = [p.values for p in payloads if isinstance(p, Plain)]
+        if again and message.kind in kinds and len(values) == len(payloads):
+            message = replace(message, payload=Plain(sealed(np.mean(values, axis=0))))
+        found.append(message)
+    return found
 
 
 def must_remember(memory: Memory, kind: type[K], what: str) -> K:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, Ints
 from whatleaks.errors import AttackError
 from whatleaks.metrics.reconstruction import spread
 from whatleaks.threat.guess import (
@@ -79,6 +79,20 @@ class Evaluator:
         """Return the relative errors of an already scored guess: of its table, of the best that fits."""
         self._scored_before(committed, "its relative error")
         return relative_errors(committed, self.__truth.values)
+
+    def attack_accuracy(
+        self, committed: Committed, classifier: Callable[[Floats], Ints]
+    ) -> tuple[int, int]:
+        """Count the records of which guess and truth are classed alike (J Eq 24), and all."""
+        guess = self._scored_before(committed, "its attack accuracy")
+        same = classifier(guess.values) == classifier(self.__truth.values)
+        return int(same.sum()), len(same)
+
+    def error(self, committed: Committed) -> float:
+        """Return the error of an answer that is a diagnostic: it stands beside no attack."""
+        if not isinstance(committed.guess, ValueGuess):
+            raise AttackError(f"{committed.name} guesses no values")
+        return float(((committed.guess.values - self.__truth.values) ** 2).mean())
 
     def samples(
         self, committed: Committed, column: int, count: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from whatleaks.defenses.protocol import DataDefense
 from whatleaks.errors import SpecError, UsageError, nearest
 from whatleaks.metrics.branching import branching_advantage, branching_rate, pooled_branching_rate
 from whatleaks.metrics.correlation import own_correlation, score_correlation
-from whatleaks.metrics.intervals import mean_over_records
+from whatleaks.metrics.intervals import mean_over_records, wilson
 from whatleaks.metrics.least_norm import least_norm_bound
 from whatleaks.metrics.picture import psnr, ssim
 from whatleaks.seeds import Streams
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.digits import named_by_digits
 from whatleaks.trial.evaluator import AnyScored, Evaluator
+from whatleaks.trial.isolation import commit
 from whatleaks.trial.outcome import Quantity
 from whatleaks.trial.scorers.branches import BranchScored
 from whatleaks.trial.scorers.intervals import IntervalScored
@@ -42,6 +43,7 @@ class Done:
     answers: Mapping[str, Committed]
     scored: Sequence[AnyScored]
     streams: Streams
+    attacks: Sequence[Any] = ()
 
 
 def numbers_of(scored: AnyScored, streams: Streams) -> tuple[Found, list[str]]:
@@ -165,6 +167,48 @@ def _digits(done: Done) -> tuple[Found, list[str]]:
     return named_by_digits(done.view, done.evaluator, done.streams)
 
 
+def _attack_accuracy(done: Done) -> tuple[Found, list[str]]:
+    """Return how often a classifier takes guess and truth for the same class (J Eq 24).
+
+    It is trained on the victims' columns of records that nobody attacks, with their labels.
+    """
+    stage, rng = done.stage, done.streams.rng("attack accuracy")
+    rows = stage.rows.others if len(stage.rows.others) else stage.rows.training
+    columns, labels = stage.holdings.joined(stage.victims, rows), stage.holdings.labels[rows]
+    if len(np.unique(labels)) < 2:
+        return {}, ["attack accuracy: the records to learn a classifier on have one class"]
+    from sklearn.linear_model import SGDClassifier
+
+    model = SGDClassifier(random_state=int(rng.integers(2**31))).fit(columns, labels)
+    found: Found = {}
+    for scored in done.scored:
+        if isinstance(scored, Scored) and scored.name in done.answers:
+            same, count = done.evaluator.attack_accuracy(done.answers[scored.name], model.predict)
+            found[f"{scored.name} accuracy"] = wilson(same, count, "attack accuracy")
+    return found, []
+
+
+def _by_steps(done: Done) -> tuple[Found, list[str]]:
+    """Return every stepwise attack's error after a 64th, a 16th, a quarter and all of its steps.
+
+    The attack is let loose again with fewer steps and the same luck; it never learns its error.
+    """
+    found: Found = {}
+    for one in done.attacks:
+        steps = getattr(one, "steps", 0)
+        if not steps or one.name not in done.answers:
+            continue
+        places = sorted({max(1, steps // part) for part in (64, 16, 4, 1)})
+        stream = f"attack/{done.stage.threat.name}/{one.name}"
+        errors = []
+        for place in places:
+            answer = commit(replace(one, steps=place), done.view, done.streams.rng(stream))
+            errors.append(done.evaluator.error(answer))
+        found[f"{one.name} steps"] = [float(place) for place in places]
+        found[f"{one.name} error by steps"] = errors
+    return found, []
+
+
 def _standardised(done: Done) -> tuple[Found, list[str]]:
     """Return every guess's error where each column has variance 1 (as after StandardScaler).
 
@@ -215,6 +259,8 @@ MEASURES: dict[str, Callable[[Done], tuple[Found, list[str]]]] = {
     "advantage": _advantage,
     "relative": _relative,
     "digits": _digits,
+    "attack-accuracy": _attack_accuracy,
+    "by-steps": _by_steps,
     "standardised": _standardised,
     "imitation": _imitation,
 }

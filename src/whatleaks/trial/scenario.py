@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
+from whatleaks.data.holdings import MADE_UP
 from whatleaks.errors import SpecError, nearest
 from whatleaks.trial.settings import Settings, Value
 
@@ -68,12 +69,14 @@ class Scenario:
     coalition: tuple[str, ...] = field(default=(), metadata=_IDENTITY)  # who joins the adversary
     auxiliary: float = field(default=0.1, metadata=_IDENTITY)  # records granted to one that trains
     known: int = field(default=25, metadata=_IDENTITY)  # people whom one that knows some knows
+    known_from: str = field(default="", metadata=_IDENTITY)  # made up: the draw of their columns
     attacks: tuple[str, ...] = field(default=(), metadata=_IDENTITY)
     attack_options: Settings = field(default=Settings(), metadata=_IDENTITY)
     defense: str = field(default="", metadata=_IDENTITY)
     defense_options: Settings = field(default=Settings(), metadata=_IDENTITY)
     detector: str = field(default="", metadata=_IDENTITY)
     detector_options: Settings = field(default=Settings(), metadata=_IDENTITY)
+    asks: int = field(default=1, metadata=_IDENTITY)  # how often every record is asked about
     targets: int = field(default=0, metadata=_IDENTITY)  # 0: half of those that did not train
     part: float = field(default=0.0, metadata=_IDENTITY)  # attack this share of all records
     references: tuple[str, ...] = field(default=("baselines",), metadata=_IDENTITY)
@@ -111,6 +114,7 @@ class Scenario:
             ("unknown", 0),
             ("parties", 1),
             ("known", 1),
+            ("asks", 1),
         ):
             if getattr(self, name) < least:
                 raise SpecError(f"{name} must be at least {least}, got {getattr(self, name)}")
@@ -120,6 +124,11 @@ class Scenario:
         if not 0.0 <= self.part <= left + 1e-9:
             raise SpecError(
                 f"part: {self.part:g} of the records is more than the {left:g} that training leaves"
+            )
+        if self.known_from not in ("", *MADE_UP):
+            raise SpecError(
+                f"known_from is empty (real people) or one of {', '.join(MADE_UP)}, got "
+                f"{self.known_from!r}.{nearest(self.known_from, MADE_UP)}"
             )
         if not 0.0 < self.auxiliary < 1.0:
             raise SpecError(f"auxiliary must lie between 0 and 1, got {self.auxiliary}")

@@ -22,9 +22,10 @@ from whatleaks.federation.protocol import Trained
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownPeople, ModelGrant, Schema, TreesGrant, hand_out
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.model import Memory, ThreatModel, plain_messages
+from whatleaks.threat.model import Memory, ThreatModel, averaged, plain_messages
 from whatleaks.trial.plan import build_guesser
 from whatleaks.wire.channel import Alter, Channel
+from whatleaks.wire.message import Message
 from whatleaks.wire.transcript import Transcript
 
 
@@ -43,6 +44,7 @@ class Stage:
     guard: Guard
     parameters: ParameterDefense | None = None
     alter: Alter | None = None
+    asks: int = 1  # how often the adversary has every record predicted
 
     @property
     def victims(self) -> tuple[str, ...]:
@@ -61,14 +63,14 @@ class Stage:
 
     def view(self, rows: Ints) -> Any:
         """Have ``rows`` predicted, and project what the coalition then holds."""
-        channel = Channel(Transcript(self.coalition), self.alter)
-        self.trained.release(rows, channel, self.guard)
+        answers = self._asked(rows)
         received = [
             message
             for party in self.coalition
-            for source in (self.training, channel.transcript)
-            if source is not None
-            for message in source.received_by(party)
+            for message in (
+                *(() if self.training is None else self.training.received_by(party)),
+                *(answer for answer in answers if answer.receiver == party),
+            )
         ]
         memory = Memory(
             self.holdings.joined(self.coalition, rows),
@@ -80,6 +82,17 @@ class Stage:
         )
         granted = hand_out(self.threat.grants, self._offer())
         return self.threat.project(received, memory, granted, self.view_type)
+
+    def _asked(self, rows: Ints) -> list[Message]:
+        """Have ``rows`` predicted as often as the adversary asks; the coalition's messages."""
+        rounds = []
+        for _ in range(self.asks):
+            channel = Channel(Transcript(self.coalition), self.alter)
+            self.trained.release(rows, channel, self.guard)
+            rounds.append(
+                [m for party in self.coalition for m in channel.transcript.received_by(party)]
+            )
+        return averaged(rounds, self.threat.reads)
 
     def _offer(self) -> tuple[Grant, ...]:
         """Return what could be granted; disclosed parameters go through their defense here."""
@@ -108,13 +121,7 @@ class Stage:
         if KnownPeople not in self.threat.grants:
             return ()
         rows = self.rows.known
-        channel = Channel(Transcript(self.coalition), self.alter)
-        self.trained.release(rows, channel, self.guard)
-        sent = [
-            values
-            for party in self.coalition
-            for values in plain_messages(channel.transcript.received_by(party), *self.threat.reads)
-        ]
+        sent = plain_messages(self._asked(rows), *self.threat.reads)
         released = np.concatenate(sent) if sent else np.zeros((len(rows), 0))
         return (
             KnownPeople(

@@ -17,9 +17,10 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import ShapeView
 from whatleaks.catalog import cards
 from whatleaks.codec import decode, encode, travels
-from whatleaks.data.holdings import Rows, choose_rows, with_known
+from whatleaks.data.holdings import Rows, choose_rows, with_known, with_made_up
 from whatleaks.data.table import beside_table, unpack_table
 from whatleaks.defenses.protocol import (
+    OPEN,
     DataDefense,
     Guard,
     MessageDefense,
@@ -178,6 +179,11 @@ def train(
         if isinstance(left, str):
             return left
         data = left
+    if _makes_up(scenario, parts):
+        made = with_made_up(
+            data.holdings, scenario.known, scenario.known_from, streams.rng("made-up people")
+        )
+        data = replace(data, holdings=made)
     settings = parts.settings
     if isinstance(parts.defense, TrainingDefense):
         settings = parts.defense.adapt(settings)
@@ -220,7 +226,10 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         auxiliary = data.auxiliary if len(data.auxiliary) else auxiliary
     if scenario.part:
         order = streams.rng("targets").permutation(data.pool)
-        wanted = round(scenario.part * len(data.holdings.labels))  # a split by class may leave less
+        made_up = scenario.known if _makes_up(scenario, parts) else 0
+        wanted = round(
+            scenario.part * (len(data.holdings.labels) - made_up)
+        )  # a split by class may leave less
         targets = sealed_ints(order[:wanted])
         chosen = Rows(training, targets, sealed_ints([]), auxiliary, targets)
     else:
@@ -228,9 +237,16 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         chosen = choose_rows(training, data.pool, most, streams.rng("targets"))
         chosen = replace(chosen, auxiliary=auxiliary)
     rows = parts.federation.choose_rows(data.holdings, chosen, data.pool, parts.settings, streams)
-    if KnownPeople in parts.threat.grants:
+    if _makes_up(scenario, parts):  # they were appended to the tables
+        everybody = len(data.holdings.labels)
+        rows = replace(rows, known=sealed_ints(range(everybody - scenario.known, everybody)))
+    elif KnownPeople in parts.threat.grants:
         rows = with_known(rows, scenario.known, streams.rng("known"))
     return rows
+
+
+def _makes_up(scenario: Scenario, parts: Plan) -> bool:
+    return bool(scenario.known_from) and KnownPeople in parts.threat.grants
 
 
 def attack(
@@ -338,6 +354,10 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
     if not training.data.holdings.victims(coalition):
         raise SpecError("coalition: every passive party is in it, so nobody is attacked")
     altered = _altered(parts, streams, "messages/release")
+    if isinstance(defense, ReleaseDefense) and defense.learns and len(training.rows.training):
+        silent = Channel(Transcript([]))
+        scores = training.trained.release(training.rows.training, silent, OPEN)
+        defense = defense if scores is None else defense.learnt(scores)
     stage = Stage(
         training.data.holdings,
         training.rows,
@@ -355,6 +375,7 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
         ),
         defense if isinstance(defense, ParameterDefense) else None,
         altered,
+        scenario.asks,
     )
     if stage.guard.gate is None:
         return stage
@@ -448,7 +469,7 @@ def _guess(
         )
         with clock("limit alone"):
             scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
-    return Done(stage, view, evaluator, answers, scored, streams), notes
+    return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
 
 
 def _again(attack: Any, view: Any, streams: Streams, stream: str) -> Committed | None:

@@ -13,17 +13,23 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from whatleaks import catalog
-from whatleaks.arrays import sealed
+from whatleaks.arrays import Ints, sealed
 from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.detectors.protocol import Detector
 from whatleaks.federation.additive.parties import AddingCoordinator, additive_holder
 from whatleaks.federation.additive.settings import AdditiveSettings
 from whatleaks.federation.coalitions import victims
-from whatleaks.federation.protocol import Federation, Progress
+from whatleaks.federation.protocol import Fact, Federation, Progress
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.parties import output_count
-from whatleaks.federation.summed.trained import SummedTrained, joined_part, public_ranges
+from whatleaks.federation.summed.private import (
+    PrivateGradients,
+    noise_multiplier,
+    sampled_batches,
+)
+from whatleaks.federation.summed.trained import SummedTrained, public_ranges
 from whatleaks.models.additive import Additive
+from whatleaks.models.joined_parts import OwnPart, joined_part
 from whatleaks.models.linear import Linear
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import AdditiveModel, Grant, LinearModel, Ranges
@@ -32,6 +38,8 @@ from whatleaks.wire.channel import Channel
 
 class AdditiveTrained(SummedTrained):
     """Holders with models of their own; the joint model is the sum of their outputs."""
+
+    _noise: float = 0.0
 
     def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
         """Return the joint model with the coalition's part first, and the public ranges."""
@@ -44,6 +52,31 @@ class AdditiveTrained(SummedTrained):
         model = Additive(own, other)
         columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
         return (LinearModel(model) if linear else AdditiveModel(model), public_ranges(columns))
+
+    def schedule(
+        self, records: int, settings: AdditiveSettings, streams: Streams
+    ) -> tuple[Ints, ...]:
+        """Sample batches record by record where the training is private, and set up the noise."""
+        if not settings.epsilon:
+            return super().schedule(records, settings, streams)
+        batch = min(settings.batch, records)
+        noise = noise_multiplier(settings.epsilon, records, batch, settings.steps)
+        for name, holder in self.holders.items():
+            holder.keep_private(
+                PrivateGradients(
+                    settings.clip, noise, len(self.holders), batch, streams.rng(f"dp/{name}")
+                )
+            )
+        self._noise = noise
+        return sampled_batches(records, batch, settings.steps, streams.rng("batches"))
+
+    def facts(self) -> dict[str, Fact]:
+        """Return the noise of private training."""
+        return {"noise multiplier": self._noise} if self._noise else {}
+
+    def memory(self, party: str) -> tuple[object, ...]:
+        """Every party keeps its own part of the model: nobody can take it away (J Eq 11)."""
+        return (OwnPart(self.holders[party].export()),)
 
 
 @catalog.federation(

@@ -23,7 +23,8 @@ from whatleaks.federation.joint_network.settings import JointNetworkSettings
 from whatleaks.federation.protocol import Federation, Progress
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.parties import output_count
-from whatleaks.federation.summed.trained import SummedTrained, joined_part, public_ranges
+from whatleaks.federation.summed.trained import SummedTrained, public_ranges
+from whatleaks.models.joined_parts import joined_part
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
 from whatleaks.seeds import Streams

@@ -32,8 +32,9 @@ from whatleaks.federation.regression.settings import (
     SecureLinearSettings,
 )
 from whatleaks.federation.roles import Hijacker
-from whatleaks.federation.summed.trained import diagonal, public_ranges
+from whatleaks.federation.summed.trained import public_ranges
 from whatleaks.models.gram_rows import corollary_positions
+from whatleaks.models.joined_parts import diagonal
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel

@@ -18,9 +18,10 @@ from whatleaks.defenses.protocol import OPEN, Guard
 from whatleaks.errors import UsageError
 from whatleaks.federation.protocol import Progress
 from whatleaks.federation.schedule import TrainingSettings
+from whatleaks.federation.summed.private import PrivateGradients, PrivatePart
 from whatleaks.models.additive import Bottom, link
 from whatleaks.models.torch_network import Layers
-from whatleaks.models.trainable import trainable
+from whatleaks.models.trainable import Trainable, trainable
 from whatleaks.wire.expected import ANY, Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ACTIVE, COORDINATOR
@@ -66,7 +67,8 @@ class Holder:
     ) -> None:
         self.name = name
         self._layers = layers
-        self._part = trainable(
+        made = PrivatePart if getattr(settings, "epsilon", 0.0) else trainable
+        self._part: Trainable = made(
             features,
             layers,
             rng,
@@ -93,6 +95,11 @@ class Holder:
             shape = (len(rows), self._layers.output)
             payload = yield Expected(step, COORDINATOR, "output-gradient", shape, True)
             self._part.follow(read_plain(payload))
+
+    def keep_private(self, gradients: PrivateGradients) -> None:
+        """Clip and blur every gradient from now on; the settings must have asked for it."""
+        assert isinstance(self._part, PrivatePart)
+        self._part.gradients = gradients
 
     def emit(self, features: Floats) -> Floats:
         """Return the outputs of records with the model as it stands."""

@@ -13,8 +13,6 @@ from whatleaks.defenses.protocol import Guard
 from whatleaks.federation.protocol import Fact, Progress, likeliest
 from whatleaks.federation.schedule import agreed_batches
 from whatleaks.federation.summed.parties import Coordinator, Holder, SummedSettings
-from whatleaks.models.linear import Linear
-from whatleaks.models.network import Network
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, Ranges
 from whatleaks.wire.channel import Channel
@@ -48,7 +46,7 @@ class SummedTrained:
     ) -> None:
         """Train on ``rows.training`` over ``channel``, in batches from the stream ``batches``."""
         exchange = Exchange(channel, UNBOUNDED)
-        schedule = agreed_batches(len(rows.training), settings, streams.rng("batches"))
+        schedule = self.schedule(len(rows.training), settings, streams)
         labels = sealed_ints(self.holdings.labels[rows.training])
         programmes: dict[str, Programme[Any]] = {
             name: holder.train(schedule, exchange, labels if name == ACTIVE else None)
@@ -56,6 +54,10 @@ class SummedTrained:
         }
         programmes[COORDINATOR] = self.coordinator.train(schedule, len(labels), exchange, progress)
         exchange.drive(programmes)
+
+    def schedule(self, records: int, settings: Any, streams: Streams) -> tuple[Ints, ...]:
+        """Return the rows of every batch."""
+        return agreed_batches(records, settings, streams.rng("batches"))
 
     def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats:
         """Send the active party the scores of ``rows``; with a gate, of the released ones."""
@@ -108,48 +110,3 @@ class SummedTrained:
 def public_ranges(columns: int) -> Ranges:
     """Return the public range of every unknown column: values are scaled to 0..1."""
     return Ranges(sealed(np.zeros(columns)), sealed(np.ones(columns)))
-
-
-def joined_part(parts: list[Linear | Network]) -> Linear | Network:
-    """Return one model over several parties' columns, side by side, with the sum of their outputs."""
-    if len(parts) == 1:
-        return parts[0]
-    linear = [part for part in parts if isinstance(part, Linear)]
-    if len(linear) == len(parts):
-        return Linear(
-            sealed(np.concatenate([part.weights for part in linear])),
-            sealed(np.sum([part.bias for part in linear], axis=0)),
-        )
-    networks = [part for part in parts if isinstance(part, Network)]
-    assert len(networks) == len(parts)  # all parties train with the same settings
-    last = len(networks[0].weights) - 1
-    return Network(
-        tuple(
-            sealed(
-                np.concatenate([part.weights[i] for part in networks])
-                if i == last
-                else diagonal([part.weights[i] for part in networks])
-            )
-            for i in range(last + 1)
-        ),
-        tuple(
-            sealed(
-                np.sum([part.biases[i] for part in networks], axis=0)
-                if i == last
-                else np.concatenate([part.biases[i] for part in networks])
-            )
-            for i in range(last + 1)
-        ),
-        networks[0].activation,
-    )
-
-
-def diagonal(tables: list[Floats]) -> Floats:
-    """Put tables along the diagonal of one that is zero elsewhere."""
-    whole = np.zeros(np.sum([table.shape for table in tables], axis=0))
-    row = column = 0
-    for table in tables:
-        height, width = table.shape
-        whole[row : row + height, column : column + width] = table
-        row, column = row + height, column + width
-    return whole

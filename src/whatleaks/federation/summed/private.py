@@ -1,0 +1,130 @@
+"""Differentially private training of summed parts (Abadi et al.'s DP-SGD; J section 6.1.2).
+
+Every party clips each record's gradient by its own weights and adds noise before it steps. The
+accountant is Google's ``dp_accounting``: Renyi, Poisson-sampled Gaussian. What is private is the
+model, by records of the training; messages of the training and scores of new records are not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed_ints
+from whatleaks.errors import UsageError
+from whatleaks.models.trainable import TorchPart
+from whatleaks.seeds import torch_seed
+
+if TYPE_CHECKING:
+    import torch
+
+DELTA = 1e-5
+
+
+@cache
+def noise_multiplier(epsilon: float, records: int, batch: int, steps: int) -> float:
+    """Return the noise over the clipping bound that gives (epsilon, 1e-5) in so many steps."""
+    try:
+        import dp_accounting
+        from dp_accounting import rdp
+    except ImportError:
+        raise UsageError(
+            'differentially private training needs dp-accounting: pip install "whatleaks[dp]"'
+        ) from None
+    rate = min(1.0, batch / records)
+
+    def event(noise: float) -> dp_accounting.DpEvent:
+        once = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(noise))
+        return dp_accounting.SelfComposedDpEvent(once, steps)
+
+    found = dp_accounting.calibrate_dp_mechanism(
+        rdp.RdpAccountant,
+        event,
+        epsilon,
+        DELTA,
+        dp_accounting.LowerEndpointAndGuess(0.0, 10.0),
+        tol=1e-3,
+    )
+    return float(found)
+
+
+def sampled_batches(
+    records: int, batch: int, steps: int, rng: np.random.Generator
+) -> tuple[Ints, ...]:
+    """Return batches in which every record is with the same chance, as the accountant assumes.
+
+    An empty one is drawn again: with a batch of 32 or more its chance is below 1e-13.
+    """
+    rate = min(1.0, batch / records)
+    chosen: list[Ints] = []
+    while len(chosen) < steps:
+        rows = np.flatnonzero(rng.random(records) < rate)
+        if len(rows):
+            chosen.append(sealed_ints(rows))
+    return tuple(chosen)
+
+
+class PrivateGradients:
+    """One party's clipped and noised gradients.
+
+    The bound is on the gradient by all parties' weights: with p parties each clips to clip /
+    sqrt(p), so that none has to know another's norm.
+    """
+
+    def __init__(
+        self, clip: float, noise: float, parties: int, batch: int, rng: np.random.Generator
+    ) -> None:
+        import torch
+
+        self._own, self._deviation, self._batch = clip / sqrt(parties), noise * clip, batch
+        self._generator = torch.Generator().manual_seed(torch_seed(rng))
+
+    def set_gradients(
+        self, module: torch.nn.Module, inputs: torch.Tensor, gradient: torch.Tensor
+    ) -> None:
+        """Set every parameter's gradient; ``gradient`` is each record's own, by its outputs."""
+        import torch
+        from torch.func import functional_call, vjp, vmap
+
+        parameters = {name: p.detach() for name, p in module.named_parameters()}
+
+        def of_record(row: torch.Tensor, by_outputs: torch.Tensor) -> dict[str, torch.Tensor]:
+            def outputs(values: dict[str, torch.Tensor]) -> torch.Tensor:
+                found: torch.Tensor = functional_call(module, values, (row.unsqueeze(0),))
+                return found.squeeze(0)
+
+            found: dict[str, torch.Tensor] = vjp(outputs, parameters)[1](by_outputs)[0]
+            return found
+
+        each = vmap(of_record)(inputs, gradient)
+        squares = torch.stack([(g**2).flatten(1).sum(dim=1) for g in each.values()])
+        norms = torch.sqrt(squares.sum(dim=0))
+        kept = torch.clamp(self._own / norms.clamp_min(1e-30), max=1.0)
+        for name, parameter in module.named_parameters():
+            summed = torch.einsum("i,i...->...", kept, each[name])
+            noise = torch.empty_like(summed).normal_(generator=self._generator)
+            parameter.grad = (summed + self._deviation * noise) / self._batch
+
+
+class PrivatePart(TorchPart):
+    """A part whose steps follow clipped and blurred gradients."""
+
+    gradients: PrivateGradients | None = None
+
+    def outputs(self, rows: Ints) -> Floats:
+        """Return the outputs of some training records, and remember which."""
+        self._rows = rows
+        return super().outputs(rows)
+
+    def follow(self, gradient: Floats) -> None:
+        """Take one private step; the gradient is a mean's, each record's own as many times as large."""
+        import torch
+
+        assert self.gradients is not None  # set before the first batch
+        inputs = self._features[torch.tensor(self._rows)]
+        each = torch.tensor(gradient) * len(self._rows)
+        self.gradients.set_gradients(self._module, inputs, each)
+        self._optimiser.update()

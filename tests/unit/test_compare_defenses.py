@@ -1,0 +1,84 @@
+"""The comparison of defenses: the front, the recommendation, what the report shows of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sample_audit import accuracy, share
+
+from whatleaks.auditor.compare import compare_defenses
+from whatleaks.auditor.plan import scenarios
+from whatleaks.auditor.result import ColumnDefense, DefenseFinding, Trade
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.errors import UsageError
+from whatleaks.report.figures import Point, privacy_against_utility
+
+
+def tried(name: str, leak: float, worth: float, wide: float = 0.02) -> DefenseFinding:
+    pair = ColumnDefense("income", share(0.8, 0.02), share(leak, wide))
+    return DefenseFinding(
+        name=name, title=f"The defense {name}", acts_on="release", threat="white-box", attack="a",
+        columns=(pair,), column=pair, worst=pair, adds_before=pair.before, adds=pair.after,
+        limit=pair.after, accuracy_before=accuracy(0.90), accuracy=accuracy(worth),
+        against=("white-box",),
+    )  # fmt: skip
+
+
+def test_the_front_is_what_no_other_beats_in_both() -> None:
+    found = compare_defenses(
+        [tried("good", 0.2, 0.895), tried("dear", 0.1, 0.7), tried("poor", 0.3, 0.6)], "white-box"
+    )
+    assert found is not None
+    assert {p.name for p in found.points if p.front} == {"", "good", "dear"}
+    assert found.recommended == "good"
+    assert "leaks least among the 1 that cost at most 1 point" in found.why
+    assert "20 % in the worst column instead of 80 %" in found.why
+
+
+@pytest.mark.parametrize(
+    ("defenses", "said"),
+    [
+        ([tried("dear", 0.0, 0.5)], "all of them cost more"),
+        ([tried("idle", 0.79, 0.9)], "none of those that cost at most 1 point"),
+        ([tried("unsure", 0.5, 0.9, wide=0.4)], "beyond chance"),
+    ],
+)
+def test_nothing_is_recommended_where_nothing_is_worth_it(defenses, said: str) -> None:
+    found = compare_defenses(defenses, "white-box")
+    assert found is not None
+    assert found.recommended == ""
+    assert said in found.why
+
+
+def test_other_threats_and_other_columns_are_not_compared() -> None:
+    assert compare_defenses([tried("good", 0.2, 0.9)], "black-box") is None
+    assert compare_defenses([], "white-box") is None
+    columns = replace(tried("fewer", 0.0, 0.9), acts_on="data")
+    found = compare_defenses([tried("good", 0.2, 0.9), columns], "white-box")
+    assert found is not None
+    assert [p.name for p in found.points] == ["", "good"]
+    assert "Not compared" in found.why
+
+
+def test_comparing_adds_settings_and_asks_noise_again() -> None:
+    spec = AuditSpec("y", ("a",), threats=("white-box",), seeds=1)
+    plain = {s.defense: s for s in scenarios(spec, "t", "0" * 64)}
+    more = {s.defense: s for s in scenarios(replace(spec, compare_defenses=True), "t", "0" * 64)}
+    assert set(more) - set(plain) == {"rounding-2", "noise-0.01", "noise-1", "dp-sgd-0.1", "dp-sgd-10"}  # fmt: skip
+    assert more["noise-1"].asks == more["noise-0.1"].asks > 1
+    assert more["rounding-2"].asks == 1
+    assert more["rounding-2"].attack_options["cut"] == 2
+    assert more["purifier-real"].attack_options["purifier"] == "real"
+    with pytest.raises(UsageError, match="nothing to compare"):
+        AuditSpec("y", ("a",), defenses=False, compare_defenses=True)
+
+
+def test_the_figure_marks_front_corner_and_choice() -> None:
+    trades = [Trade("", "none", share(0.8), accuracy(0.9), True)]
+    points = [Point(p.title, p.leak, p.accuracy) for p in trades]
+    marked = privacy_against_utility("All", points, front=["none"], chosen="none")
+    assert "on the front, recommended." in marked
+    for word in ("ideal", "recommended", "front"):
+        assert word in marked
+    assert "ideal" not in privacy_against_utility("All", points)
