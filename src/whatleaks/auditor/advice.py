@@ -254,6 +254,18 @@ def _given_beforehand(threats: Sequence[ThreatFinding]) -> list[str]:
     ]
 
 
+def recommended(threat: str, defenses: Sequence[DefenseFinding]) -> DefenseFinding | None:
+    """Return the one defense that an audit names against a threat, or None.
+
+    Of those that are effective the one that leaves least and is cheap; if none is, the cheapest.
+    """
+    good = [d for d in defenses if threat in d.against and effective(d)]
+    cheap = [d for d in good if cost(d) <= COST]
+    if cheap:
+        return min(cheap, key=lambda d: d.worst.after.value)
+    return min(good, key=cost, default=None)
+
+
 def _about_defenses(
     head: Headline, threats: Sequence[ThreatFinding], defenses: Sequence[DefenseFinding]
 ) -> list[str]:
@@ -264,10 +276,8 @@ def _about_defenses(
         return ["No attack tried here calls for a defense. A stronger one may: see the limit."]
     # Only what was tried against the threat of the headline can help against it.
     tried = [d for d in defenses if head.threat in d.against]
-    good = [d for d in tried if effective(d)]
-    if good:
-        cheap = [d for d in good if cost(d) <= COST]
-        best = min(cheap, key=lambda d: d.worst.after.value) if cheap else min(good, key=cost)
+    best = recommended(head.threat, tried)
+    if best is not None:
         pair = best.column
         assert pair is not None
         price = (

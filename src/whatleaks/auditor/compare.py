@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from whatleaks.auditor.advice import ENOUGH, percent, recommended, share
 from whatleaks.auditor.result import Comparison, DefenseFinding, Trade
-from whatleaks.metrics.measurement import Measurement
-
-MOST_LOST = 0.01  # of accuracy: what a recommended setting may cost
 
 
 def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Comparison | None:
@@ -28,10 +26,11 @@ def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Compari
         Trade(name, title, leak, worth, not any(_better(other, mine) for other in pairs))
         for (name, title, leak, worth), mine in zip(places, pairs, strict=True)
     )
-    chosen, why = _recommended(points)
+    chosen = recommended(threat, defenses)
+    why = _why(chosen, points)
     if left_out:
         why += f" Not compared, as other columns are left to judge: {', '.join(left_out)}."
-    return Comparison(threat, points, chosen, why)
+    return Comparison(threat, points, "" if chosen is None else chosen.name, why)
 
 
 def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -39,30 +38,18 @@ def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] <= other[0] and one[1] >= other[1] and one != other
 
 
-def _recommended(points: Sequence[Trade]) -> tuple[str, str]:
-    """Return the setting that leaks least of those that cost little and help beyond chance."""
-    free = points[0]
-    affordable = [p for p in points[1:] if p.accuracy.value >= free.accuracy.value - MOST_LOST]
-    helping = [p for p in affordable if _apart(p.leak, free.leak)]
-    if not helping:
-        reason = (
-            "none of those that cost at most 1 point of accuracy lowers what leaks beyond chance"
-            if affordable
-            else "all of them cost more than 1 point of accuracy"
+def _why(chosen: DefenseFinding | None, points: Sequence[Trade]) -> str:
+    """Say why a setting is recommended, by the rule of the advice, or why none is."""
+    free, tried = points[0], points[1:]
+    rule = f"what joining adds below {percent(ENOUGH)} in every column and takes half of it away"
+    if chosen is None:
+        closest = min(tried, key=lambda point: point.leak.value)
+        return (
+            f"No setting is recommended: none of the {len(tried)} tried brings {rule}. The closest, "
+            f"{closest.title}, leaves {share(closest.leak)}."
         )
-        return "", f"No setting is recommended: {reason}."
-    best = min(helping, key=lambda p: (p.leak.value, -p.accuracy.value))
-    return best.name, (
-        f"{best.title}: of the {len(points) - 1} settings tried it leaks least among the "
-        f"{len(affordable)} that cost at most 1 point of accuracy: joining adds "
-        f"{_percent(best.leak)} in the worst column instead of {_percent(free.leak)}, at "
-        f"{100 * best.accuracy.value:.1f} % accuracy instead of {100 * free.accuracy.value:.1f} %."
+    return (
+        f"{chosen.title}: it brings {rule}. Joining then adds {share(chosen.worst.after)} in the "
+        f"worst column instead of {share(free.leak)}, at {percent(chosen.accuracy.value, 1)} "
+        f"accuracy instead of {percent(free.accuracy.value, 1)}."
     )
-
-
-def _apart(low: Measurement, high: Measurement) -> bool:
-    return low.high < high.low
-
-
-def _percent(measured: Measurement) -> str:
-    return f"{100 * max(measured.value, 0.0):.0f} %"
