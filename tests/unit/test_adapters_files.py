@@ -66,7 +66,7 @@ def test_xgboost(seed: int, classes: int, tmp_path: Path) -> None:
         model.save_model(tmp_path / f"m.{suffix}")
         given.append(read_model(tmp_path / f"m.{suffix}", NUMBERS))
     assert all(farthest(model, one, table) < 1e-6 for one in given)
-    assert "No attack fits this model yet" in " ".join(about(given[0], False))
+    assert "No attack looks inside this model yet" in " ".join(about(given[0], False))
     words = mixed(seed, classes)[[*NUMBERS, "y"]]  # the label as words: in sorted order
     assert np.array_equal(scores(given[2], words)[0], scores(given[2], table)[0])
 

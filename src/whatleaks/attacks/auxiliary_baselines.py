@@ -13,7 +13,7 @@ from whatleaks.catalog import baseline
 from whatleaks.codec import travels
 from whatleaks.models.ridge import learnt
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.split import AuxiliaryView, QueryView
+from whatleaks.threat.views.split import AuxiliaryView
 
 
 @baseline(
@@ -55,25 +55,3 @@ class AuxiliaryRegression:
         del rng
         known = view.auxiliary
         return ValueGuess(sealed(learnt(known.own, known.passive, view.own)))
-
-
-@baseline(
-    "embedding-regression",
-    title="A regression on the auxiliary records and the passive party's answers to them",
-    needs="auxiliary records and the passive party's answers to them, embeddings",
-)
-@travels
-@dataclass(frozen=True)
-class EmbeddingRegression:
-    """The same from own columns and embeddings side by side."""
-
-    name: str = "embedding-regression"
-
-    def infer(self, view: QueryView, rng: np.random.Generator) -> ValueGuess:
-        """Have the auxiliary records answered, regress, predict from what was received."""
-        del rng
-        records = view.auxiliary
-        answers = view.model(self.name).answers(records.passive)
-        known = np.concatenate([records.own, answers], axis=1)
-        seen = np.concatenate([view.own, view.embeddings], axis=1)
-        return ValueGuess(sealed(learnt(known, records.passive, seen)))

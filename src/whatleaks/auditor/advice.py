@@ -16,7 +16,13 @@ from whatleaks.auditor.result import (
 )
 from whatleaks.catalog import card
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.threat.grants import Auxiliary, ModelGrant, TreesGrant
+from whatleaks.threat.grants import (
+    Auxiliary,
+    KnownValues,
+    ModelGrant,
+    PassiveNetwork,
+    TreesGrant,
+)
 
 LOW, MEDIUM, COMPLETE = 0.1, 0.5, 0.99
 ENOUGH = LOW  # a defense that leaves less than this in every column is called effective
@@ -144,7 +150,7 @@ def _holds(threat: ThreatFinding, *kinds: type) -> bool:
 
 def model_granted(threat: ThreatFinding) -> bool:
     """Say whether a threat is given the passive party's part of the model."""
-    return _holds(threat, ModelGrant, TreesGrant)
+    return _holds(threat, ModelGrant, TreesGrant, PassiveNetwork)
 
 
 def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) -> Condition:
@@ -152,7 +158,7 @@ def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) ->
 
     Who shares records may keep the model: that is the line, and the model besides is added to it.
     """
-    records = [t for t in threats if _holds(t, Auxiliary)]
+    records = [t for t in threats if _holds(t, Auxiliary, KnownValues)]
     both = [t for t in records if model_granted(t)]
     chosen = {
         "model": [t for t in threats if model_granted(t) and t not in records],

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.combine import Entry, combine_threats, with_shared
+from whatleaks.auditor.combine import Entry, base_name, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
@@ -236,8 +236,9 @@ def _stored(
 
 def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
     """Return defended trials of the headline's attack, where it was left out as too slow."""
-    ran = [e.scenario for e in entries if e.plain and head.attack in e.scenario.attacks]
-    done = {_place(e.scenario) for e in entries if head.attack in e.scenario.attacks}
+    attack = base_name(head.attack)
+    ran = [e.scenario for e in entries if e.plain and attack in e.scenario.attacks]
+    done = {_place(e.scenario) for e in entries if attack in e.scenario.attacks}
     wanted: dict[tuple[str, str, int], Scenario] = {}
     for entry in entries:
         scenario = entry.scenario
@@ -247,7 +248,7 @@ def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -
             and _place(scenario) not in done
             and any(covers(scenario, plain) for plain in ran)
         ):
-            wanted.setdefault(_place(scenario), once_more(spec, scenario, head.attack))
+            wanted.setdefault(_place(scenario), once_more(spec, scenario, attack))
     return list(wanted.values())
 
 

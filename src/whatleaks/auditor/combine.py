@@ -247,6 +247,11 @@ def that_add(more: Sequence[GuessFinding], held: Sequence[GuessFinding]) -> list
     return kept
 
 
+def base_name(name: str) -> str:
+    """Return the attack behind a guess that is told under another threat or on a coarser release."""
+    return name.split(" after ")[0].split(" as under ")[0]
+
+
 def with_weaker(threat: ThreatFinding, findings: Sequence[ThreatFinding]) -> ThreatFinding:
     """Add the attacks of weaker threats that add more than the threat's own."""
     held = {guess.name for guess in threat.findings}

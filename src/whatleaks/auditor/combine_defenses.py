@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_bools
-from whatleaks.auditor.combine import Entry, alone_of, guesses_of, rivals_of, with_limit
+from whatleaks.auditor.combine import (
+    Entry,
+    alone_of,
+    base_name,
+    guesses_of,
+    rivals_of,
+    with_limit,
+)
 from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of
 from whatleaks.auditor.result import (
     ColumnDefense,
@@ -23,6 +30,7 @@ from whatleaks.catalog import Card, card
 from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
+from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.scorers.values import Scored
 
 FEWEST_RELEASED = 20  # records of all seeds: on fewer a leak cannot be measured
@@ -47,6 +55,7 @@ class Tried:
 
 
 Runs = Sequence[Tried]
+Key = tuple[str, str]  # a threat, and the defense or detector that was tried under it
 
 
 def combine_defenses(
@@ -60,7 +69,8 @@ def combine_defenses(
     findings, notes = [], []
     seeds = len({entry.scenario.seed for entry in entries})
     everything = tried_defenses(entries)
-    for name, tried in everything.items():
+    for key, tried in everything.items():
+        _, name = key
         found = _card(name)
         runs = _alike(tried)
         asked, released = _counts(runs)
@@ -76,7 +86,7 @@ def combine_defenses(
             notes.append(f"{name}: no attack that guesses values ran with it in place.")
             continue
         before = _before(runs, threats, streams.under(f"before/{name}"))
-        after = _after(name, everything, runs, streams)
+        after = _after(key, everything, runs, _weaker(threat, entries), streams)
         pairs = tuple(
             ColumnDefense(column, _strongest(before, j)[1], _strongest(after, j)[1])
             for j, column in enumerate(columns)
@@ -129,9 +139,19 @@ def _covered(one: str, other: str) -> bool:
     return bool(card("threat", one).part.covers(card("threat", other).part))
 
 
-def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
+def _weaker(threat: str, entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Return the undefended trials of every weaker threat: its bars are lower, and count too."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        other = entry.scenario.threat
+        if entry.plain and entry.guessed and other != threat and _covered(threat, other):
+            found.setdefault(other, []).append(entry)
+    return found
+
+
+def tried_defenses(entries: Sequence[Entry]) -> dict[Key, list[Tried]]:
     """Pair every defended trial with the undefended ones of its seed and threat."""
-    found: dict[str, list[Tried]] = {}
+    found: dict[Key, list[Tried]] = {}
     for entry in entries:
         scenario = entry.scenario
         mates = [
@@ -144,7 +164,7 @@ def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
         if scenario.defense and not beside and (entry.guessed or len(entry.records.correct)):
             plain = next(e for e in mates if e.plain and e.guessed)
             run = Tried(plain, entry, entry, plain.records.correct)
-            found.setdefault(scenario.defense, []).append(run)
+            found.setdefault((scenario.threat, scenario.defense), []).append(run)
         elif beside and entry.guessed and not entry.plain:
             plain = next(e for e in mates if e.plain and e.scenario.attacks == scenario.attacks)
             honest = next(e for e in mates if e.plain and not e.guessed)
@@ -163,7 +183,8 @@ def tried_defenses(entries: Sequence[Entry]) -> dict[str, list[Tried]]:
                 honest.records.correct,
                 halts if scenario.detector else NO_DETECTOR,
             )
-            found.setdefault(scenario.detector or scenario.defense, []).append(run)
+            name = scenario.detector or scenario.defense
+            found.setdefault((scenario.threat, name), []).append(run)
     return found
 
 
@@ -192,12 +213,10 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
     """Name the attacks that are strongest on some column and were not tried with the defense."""
-    tried = {guess.name.split(" after ")[0] for guess in after}
+    tried = {base_name(guess.name) for guess in after}
     best = [_strongest(before, j)[0] for j in range(len(before[0].columns))]
     missing = [
-        guess.name.split(" after ")[0]
-        for j, guess in enumerate(best)
-        if guess.columns[j].adds.value >= TOLD
+        base_name(guess.name) for j, guess in enumerate(best) if guess.columns[j].adds.value >= TOLD
     ]
     slow = [name for name in dict.fromkeys(missing) if name not in tried]
     return f"Not tried again with it, as too slow: {', '.join(slow)}." if slow else ""
@@ -225,21 +244,49 @@ def _before(runs: Runs, threats: Sequence[ThreatFinding], streams: Streams) -> l
 
 
 def _after(
-    name: str, everything: Mapping[str, list[Tried]], runs: Runs, streams: Streams
+    key: Key,
+    everything: Mapping[Key, list[Tried]],
+    runs: Runs,
+    weaker: Mapping[str, Sequence[Entry]],
+    streams: Streams,
 ) -> list[GuessFinding]:
-    """Return all attacks with the defense in place, and those on what can be made of its release."""
-    plain = guesses_of([run.plain for run in runs])
+    """Return all attacks with the defense in place, and those on what can be made of its release.
+
+    As without it, an attack that a weaker threat allows is also held against that threat's bars.
+    """
+    threat, name = key
     defended = guesses_of([run.defended for run in runs if run.defended.guessed])
-    found = _combined(defended, plain, runs, streams.under(f"defense/{name}"))
-    for other, tried in everything.items():
-        if other != name and _follows(other, name):
+    found = _at_all_bars(defended, runs, weaker, streams.under(f"defense/{name}"))
+    for (under, other), tried in everything.items():
+        if under == threat and other != name and _follows(other, name):
             coarser = guesses_of([run.defended for run in tried if run.defended.guessed])
-            more = _combined(coarser, plain, runs, streams.under(f"defense/{name}/{other}"))
+            own = streams.under(f"defense/{name}/{other}")
             found += [
                 replace(guess, name=f"{guess.name} after {other}")
-                for guess in more
+                for guess in _at_all_bars(coarser, runs, weaker, own)
                 if guess.role == "attack"
             ]
+    return found
+
+
+def _at_all_bars(
+    guesses: Mapping[str, Parts],
+    runs: Runs,
+    weaker: Mapping[str, Sequence[Entry]],
+    streams: Streams,
+) -> list[GuessFinding]:
+    """Hold every guess against its own threat's bars, and against those of weaker ones it fits."""
+    found = _combined(guesses, guesses_of([run.plain for run in runs]), runs, streams)
+    for other, entries in weaker.items():
+        plain = guesses_of(entries)
+        allowed = {
+            name: parts for name, parts in guesses.items() if name.removesuffix(SUFFIX) in plain
+        }
+        found += [
+            replace(guess, name=f"{guess.name} as under {other}")
+            for guess in _combined(allowed, plain, runs, streams.under(other))
+            if guess.role == "attack"
+        ]
     return found
 
 

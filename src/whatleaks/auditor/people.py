@@ -76,10 +76,12 @@ def round_number(value: float) -> float:
 
 def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, ...]:
     """Say who is worst off in the headline's column under its attack: outliers, and named groups."""
+    from whatleaks.auditor.combine import base_name  # combine counts people by this module
+
     runs = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
     off, right, outer, groups = [], [], [], []
     for run in runs:
-        found = next((s for s in run.records.scored if s.name == head.attack), None)
+        found = next((s for s in run.records.scored if s.name == base_name(head.attack)), None)
         if found is None or head.column not in run.records.columns:
             return ()
         j = run.records.columns.index(head.column)

@@ -43,7 +43,7 @@ class PrivateTraining(TrainingDefense):
 
     def adapt(self, settings: Any) -> Any | None:
         """Set the budget of a federation that knows one."""
-        if not any(f.name == "epsilon" for f in fields(settings)):
+        if not {"epsilon", "clip", "steps"} <= {f.name for f in fields(settings)}:
             return None
         return replace(
             settings, epsilon=self.epsilon, clip=self.clip, steps=min(settings.steps, STEPS)

@@ -13,7 +13,7 @@ from whatleaks.catalog import Card, card, cards, guesser
 from whatleaks.defenses.protocol import Defense
 from whatleaks.errors import GrantError, SpecError, nearest
 from whatleaks.federation.protocol import Federation
-from whatleaks.threat.grants import Auxiliary
+from whatleaks.threat.grants import Auxiliary, KnownPeople
 from whatleaks.threat.model import ThreatModel
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import like
@@ -115,9 +115,10 @@ def training_key(scenario: Scenario) -> str:
     kept = dict(scenario.identity())
     for name in ("targets", "part", "references", "measures", "shown", "asks"):
         kept.pop(name, None)
-    if not scenario.known_from:  # people who are made up stand in the tables
-        kept.pop("known", None)
     threat: ThreatModel[Any] = card("threat", scenario.threat).part
+    if not scenario.known_from or KnownPeople not in threat.grants:
+        kept.pop("known", None)  # people who are made up stand in the tables
+        kept.pop("known_from", None)
     if Auxiliary not in threat.grants:
         kept.pop("auxiliary", None)
     kept["threat"] = Auxiliary in threat.grants  # records set apart do not train

@@ -242,6 +242,8 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         rows = replace(rows, known=sealed_ints(range(everybody - scenario.known, everybody)))
     elif KnownPeople in parts.threat.grants:
         rows = with_known(rows, scenario.known, streams.rng("known"))
+    if np.isin(rows.known, rows.targets).any():
+        raise SpecError("a person whom the adversary knows would be attacked: nobody may be both")
     return rows
 
 
@@ -433,7 +435,9 @@ def _guess(
         answers[one.name] = answer
         if swapped is not None and isinstance(answer.guess, ValueGuess):
             with clock(f"{one.name} control"):
-                again = answer if swapped is view else _again(one, swapped, streams, stream)
+                again: Committed | None = answer
+                if swapped is not view:
+                    again = _again(one, swapped, streams, stream, scenario.isolated)
             if again is not None:
                 again = replace(again, name=one.name + SUFFIX)
                 scored.append(evaluator.score(again, "control"))
@@ -472,10 +476,12 @@ def _guess(
     return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
 
 
-def _again(attack: Any, view: Any, streams: Streams, stream: str) -> Committed | None:
+def _again(
+    attack: Any, view: Any, streams: Streams, stream: str, isolated: bool
+) -> Committed | None:
     """Let an attack answer once more with the same luck; on messages of others it may refuse."""
     try:
-        return commit(attack, view, streams.rng(stream))
+        return commit(attack, view, streams.rng(stream), isolated=isolated)
     except AttackError:
         return None
 
