@@ -78,8 +78,7 @@ def test_any_table(rows, kinds, classes, passive, model, seed) -> None:
     except WhatleaksError as refused:
         said = str(refused)
     if said:
-        assert "\n" not in said
-        assert len(said) > 10
+        assert all(len(line) > 10 for line in said.splitlines())  # one line for each problem
         return
     tree = report.result.to_dict()
     json.dumps(tree, allow_nan=False)

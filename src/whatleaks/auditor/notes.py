@@ -26,7 +26,7 @@ def notes_of(entries: Sequence[Entry]) -> tuple[str, ...]:
         seed = entry.scenario.seed
         # Of a defended trial only that there was nothing to do: the rest was said without it.
         said = list(entry.outcome.notes) if entry.plain or not entry.records.columns else []
-        if entry.plain and entry.records.branches:
+        if entry.plain and any(s.role == "attack" for s in entry.records.branches):
             said.append(_paths(entry))
         notes += [f"Seed {seed}: {sentence}" for sentence in said]
         if entry.plain:

@@ -57,8 +57,11 @@ class SplitProcess(ClassProcess):
             tuple(widths[passive] for passive in passives),
             schedule,
             probed=False,
+            scaling=settings.scaling,
+            precision=settings.precision,
         )
-        active = HonestActive(seat, TopSettings(), self.streams.rng("honest"))
+        top = TopSettings(bottom=settings.structure, precision=settings.precision)
+        active = HonestActive(seat, top, self.streams.rng("honest"))
         node.run(active.train(node))
         if self.plan.prediction is not None:
             self.write_scores(node.run(active.take_scores(self.wanted.x, settings.steps)))

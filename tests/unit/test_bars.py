@@ -1,0 +1,103 @@
+"""A defense is held against the same bars as no defense, under every threat that it covers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from whatleaks.arrays import sealed, sealed_bools, sealed_ints
+from whatleaks.auditor.advice import effective, headline
+from whatleaks.auditor.combine import Entry, combine_threats, with_shared
+from whatleaks.auditor.combine_defenses import combine_defenses
+from whatleaks.seeds import Streams
+from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.scorers.values import Scored
+from whatleaks.trial.trial import PerRecord, run_trial
+
+RECORDS = 200
+
+
+def guess(
+    name: str, role: str, truth: np.ndarray, share: float, rng: np.random.Generator
+) -> Scored:
+    """Return the scores of a guess that follows about this share of the differences."""
+    noise = rng.normal(size=truth.shape) * truth.std() * np.sqrt((1 - share) / max(share, 1e-9))
+    moved, away = truth + noise, truth - truth.mean(axis=0)
+    moved = moved - moved.mean(axis=0)
+    return Scored(
+        name, role, sealed((moved - away) ** 2), sealed(moved * away), sealed(moved**2),
+        0, 0.0, 0.0, "", {}, sealed_bools(np.zeros(truth.shape, dtype=bool)),
+    )  # fmt: skip
+
+
+def entries(unchanged: bool) -> list[Entry]:
+    """Equality solving under white-box; known people tell nearly as much by themselves."""
+    rng = np.random.default_rng(3)
+    truth = rng.random((RECORDS, 1))
+    spread = sealed((truth - truth.mean(axis=0)) ** 2)
+    solved = guess("equality-solving", "attack", truth, 0.5, rng)
+    control = guess("equality-solving control", "control", truth, 1e-6, rng)
+    bar = guess("auxiliary-regression", "baseline", truth, 0.45, rng)
+    other = solved if unchanged else guess("equality-solving", "attack", truth, 1e-6, rng)
+    limit = guess("limit", "limit", truth, 0.6, rng)
+    ones = sealed_ints(np.ones(RECORDS))
+
+    def entry(threat: str, defense: str, *scored: Scored) -> Entry:
+        scenario = Scenario("mine", share=0.5, threat=threat, defense=defense, attacks=("equality-solving",))  # fmt: skip
+        records = PerRecord(("a",), spread, scored, (), ones, ones, RECORDS, 100)
+        return Entry(scenario, Outcome({}), records)
+
+    return [
+        entry("white-box", "", solved, control, limit),
+        entry("white-box-known", "", bar, limit),
+        entry("white-box-known", "rounding-3", other, control, bar, limit),
+    ]
+
+
+@pytest.mark.parametrize("unchanged", [True, False])
+def test_a_defense_that_changes_nothing_is_not_called_effective(unchanged: bool) -> None:
+    shared = with_shared(entries(unchanged))
+    threats = combine_threats(shared, "lr", Streams(0))
+    head = headline(threats)
+    assert head.adds.value > 0.3
+    ((found,), _) = combine_defenses(shared, head, threats, Streams(0))
+    assert found.column is not None
+    assert "white-box" in found.against
+    if unchanged:
+        assert found.column.after.value == pytest.approx(found.column.before.value, abs=1e-12)
+    assert effective(found) is not unchanged
+
+
+def test_the_same_defense_under_two_threats_is_told_twice() -> None:
+    first = entries(True)
+    again = [replace(e, scenario=replace(e.scenario, threat="black-box")) for e in first[:1]]
+    again += [replace(e, scenario=replace(e.scenario, threat="black-box")) for e in first[2:]]
+    shared = [*first, *again]
+    threats = combine_threats(shared, "lr", Streams(0))
+    found, _ = combine_defenses(shared, headline(threats), threats, Streams(0))
+    assert [d.threat for d in found] == ["white-box-known", "black-box"]
+    assert {d.adds.n for d in found} == {RECORDS}
+
+
+def test_a_control_is_as_isolated_as_its_attack() -> None:
+    scenario = Scenario(
+        "wine",
+        share=0.3,
+        attacks=("half-star",),
+        targets=20,
+        references=("control",),
+        isolated=True,
+    )
+    walls = {scored.name: scored.isolated for scored in run_trial(scenario).records.scored}
+    assert walls["half-star"]
+    assert walls["half-star control"] == walls["half-star"]
+
+
+def test_people_who_are_made_up_train_apart() -> None:
+    made = Scenario("wine", share=0.3, threat="black-box-known", known_from="uniform", targets=18)
+    plain = replace(made, threat="black-box")
+    assert made.training_key() != plain.training_key()
+    assert plain.training_key() == replace(plain, known_from="").training_key()
