@@ -121,14 +121,14 @@ def test_nothing_unfinished_is_left_behind(audited) -> None:
     assert sorted(p.name for p in (folder / "out").iterdir()) == ["audit.json", "report.html"]
 
 
-def test_values_are_shown_only_when_asked_for(tmp_path: Path) -> None:
-    report = whatleaks.audit(people(), label="loan", passive=["deposit"], show_values=True, **QUICK)
+def test_values_are_shown_only_when_asked_for() -> None:
+    choices = {**QUICK, "defenses": False, "threats": "white-box"}
+    asked = {"label": "loan", "passive": ["deposit"], **choices}
+    report = whatleaks.audit(people(), show_values=True, **asked)
     assert len(report.result.samples) > 0
     pair = report.result.samples[0]
     assert pair.truth == pytest.approx(pair.guess, abs=1e-9)
-    assert (
-        whatleaks.audit(people(), label="loan", passive=["deposit"], **QUICK).result.samples == ()
-    )
+    assert whatleaks.audit(people(), **asked).result.samples == ()
 
 
 def test_fail_above(tmp_path: Path) -> None:
@@ -167,10 +167,10 @@ def test_two_files_joined_by_an_id(tmp_path: Path) -> None:
 
 
 def test_three_lines_of_python_with_pandas_and_polars(tmp_path: Path) -> None:
-    report = whatleaks.audit(people(), label="loan", passive=["deposit", "income"], **QUICK)
-    again = whatleaks.audit(
-        pl.from_pandas(people()), label="loan", passive=["deposit", "income"], **QUICK
-    )
+    choices = {**QUICK, "defenses": False, "threats": ["agnostic", "black-box-known"]}
+    asked = {"label": "loan", "passive": ["deposit", "income"], **choices}
+    report = whatleaks.audit(people(), **asked)
+    again = whatleaks.audit(pl.from_pandas(people()), **asked)
     assert "What leaks" in report.summary()
     assert report.to_html(tmp_path / "r.html").stat().st_size > 10_000
     first, second = (r.result.threats[0].findings[0].error for r in (report, again))

@@ -156,7 +156,9 @@ def test_unfinished_work_is_readable_by_its_owner_only_and_goes(
 
 
 def test_an_interrupted_audit_resumes_with_the_same_numbers(tmp_path: Path) -> None:
-    frame, spec = noise(60, 4, 4), AuditSpec("y", ("c0",), seeds=2, targets=10, inversion_steps=5)
+    frame = noise(60, 4, 4)
+    threats = ("black-box", "agnostic", "black-box-known")
+    spec = AuditSpec("y", ("c0",), threats=threats, seeds=2, targets=10, defenses=False)
     whole = audited(frame, spec)
 
     class Interrupted(Exception):
