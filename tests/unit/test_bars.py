@@ -15,6 +15,7 @@ from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
+from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import PerRecord, run_trial
 
 RECORDS = 200
@@ -101,3 +102,12 @@ def test_people_who_are_made_up_train_apart() -> None:
     plain = replace(made, threat="black-box")
     assert made.training_key() != plain.training_key()
     assert plain.training_key() == replace(plain, known_from="").training_key()
+
+
+def test_elements_that_were_given_are_a_bar_of_their_own() -> None:
+    options = Settings({"key_bits": 512, "insecure_test_key": True, "epochs": 3})
+    scenario = Scenario(
+        "wine", unknown=4, model="encrypted", model_options=options, threat="encrypted-values"
+    )
+    found = run_trial(scenario).outcome.baselines
+    assert 0.0 < found["known-values"].value < found["half"].value
