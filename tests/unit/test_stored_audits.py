@@ -88,3 +88,11 @@ def test_what_is_no_audit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "audit.json").write_text("{")
     with pytest.raises(StoreError, match="cannot be read"):
         load_audit(tmp_path / "audit.json")
+
+
+def test_what_qualifies_a_number_stands_on_the_page() -> None:
+    held = audit(3, 1)
+    held["defenses"][0]["remark"] = "It withheld the scores of 90 % of the records."
+    assert "It withheld the scores of 90 %" in render(held)
+    held["headline"].update(attack="", level="unknown")
+    assert "joining adds not measured" in render(held)

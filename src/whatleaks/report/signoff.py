@@ -29,7 +29,9 @@ def render(audit: dict[str, Any]) -> str:
             created=str(audit.get("created", ""))[:10],
             level=_text(audit["headline"].get("level", ""), 20),
             sentence=_text(audit["headline"].get("sentence", ""), 420),
-            adds=_range(audit["headline"]["adds"]),
+            adds=_range(audit["headline"]["adds"])
+            if audit["headline"]["attack"]
+            else "not measured",
             conditions=[_text(c["sentence"], 200) for c in audit["headline"].get("conditions", [])],
             already=_text(", ".join(audit["headline"].get("already", [])), 160),
             columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
@@ -40,7 +42,7 @@ def render(audit: dict[str, Any]) -> str:
             alone=_range(audit["worth"]["accuracy_alone"]),
             defenses=[
                 (
-                    _text(d.get("title", d["name"]), 56),
+                    _text(" ".join(filter(None, (f"{d['title']}.", d["remark"]))), 170),
                     percent(max(_beside(d)["before"]["value"], 0.0)),
                     percent(max(_beside(d)["after"]["value"], 0.0)),
                     percent(d["accuracy_before"]["value"], 1),
