@@ -12,6 +12,7 @@ from whatleaks.attacks.box_solution import BoxSolution
 from whatleaks.errors import UsageError
 from whatleaks.models.box_solutions import (
     ESTIMATORS,
+    SOFT,
     all_to_half,
     clamp,
     constrained,
@@ -44,8 +45,10 @@ def test_whoever_has_enough_equations_finds_the_values(rows: int, columns: int, 
         if name in ("nearest", "cls", "rcc", "rcc2"):
             assert values.min() >= -1e-9
             assert values.max() <= 1 + 1e-9
-        if rows >= columns and np.linalg.cond(matrix) < 100:
-            assert np.abs(values - truth).max() < 1e-6, name
+        if rows >= columns and (condition := np.linalg.cond(matrix)) < 100:
+            # What a soft equation leaves open: SOFT times the condition squared, along the diagonal.
+            room = SOFT * condition**2 * np.sqrt(columns) + 1e-12 * condition
+            assert np.abs(values - truth).max() < room, name
 
 
 def test_half_star_is_nearest_to_one_half_and_the_others_lie_farther() -> None:

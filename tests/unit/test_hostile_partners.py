@@ -189,8 +189,10 @@ def test_more_points_than_announced_are_refused() -> None:
 # SecureBoost
 
 
-def boost_party(key: PublicKey, post: Any, seed: int = 0, pack: bool = True) -> BoostPassive:
-    x = np.random.default_rng(1).normal(size=(60, 3))
+def boost_party(
+    key: PublicKey, post: Any, seed: int = 0, pack: bool = True, columns: int = 3
+) -> BoostPassive:
+    x = np.random.default_rng(1).normal(size=(60, columns))
     boost = BoostSettings(rounds=1, max_bin=2)
     settings = SecureBoostSettings(boost, key_bits=512, insecure_test_key=True, pack=pack)
     return BoostPassive("passive", x, settings, np.random.default_rng(seed), key, post)
@@ -201,7 +203,7 @@ def test_shuffles_never_repeat_although_the_seed_does(keys: Keys) -> None:
     form = PairFormat.of(60, BoostSettings().max_depth)
     orders = set()
     for _ in range(2):
-        party = boost_party(public, Channel())
+        party = boost_party(public, Channel(), columns=30)  # 30! orders: equal by chance never
         data = public.outgoing_new(np.arange(60).astype(object), form.bits)
         party.begin_tree(np.arange(60.0), Cipher(public.scheme, (60,), data))
         party.send_sums(0, np.zeros(60))
