@@ -41,7 +41,7 @@ from whatleaks.threat.grants import Auxiliary, ForestModel, KnownPeople, TreeMod
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
-from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign
+from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign, stream_of
 from whatleaks.trial.limit import WIDE, bounded
 from whatleaks.trial.measures import Done, measure, numbers_of
 from whatleaks.trial.outcome import Outcome, Quantity
@@ -424,7 +424,7 @@ def _guess(
     if parts.hijacker is not None:
         guessers.insert(0, stage.trained.reading)
     for one in guessers:
-        stream = f"attack/{name}/{one.name}"
+        stream = stream_of(name, one)
         try:
             with clock(one.name):
                 answer = commit(one, view, streams.rng(stream), isolated=scenario.isolated)
