@@ -17,10 +17,12 @@ from whatleaks.papers.jiang_setup import (
     SETS,
     SHORT,
     base,
+    beside,
     by_cells,
     mean,
     seeds,
     sizes,
+    steps_of,
 )
 from whatleaks.runs.record import Record
 from whatleaks.trial.scenario import Scenario
@@ -56,7 +58,9 @@ def j08(records: Sequence[Record]) -> Judgement:
             cells[f"{cell} near zero"] = ours < 0.02
         words.append(f"{cell} {ours:.3f}/{theirs:.3f}/{half:.3f}")
     return by_cells(
-        cells, "Errors of inversion, generative network and one half: " + ", ".join(words) + "."
+        cells,
+        "Errors of inversion, generative network and one half: " + ", ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset", "share")),
     )
 
 
@@ -128,7 +132,11 @@ def j10(records: Sequence[Record]) -> Judgement:
             + " ".join(f"{e:.3f}" for e in errors.values())
             + f" (uniform {mean(by[1], 'uniform'):.3f}, half {mean(by[1], 'half'):.3f})"
         )
-    return by_cells(cells, "Errors with 1, 2, 3 layers: " + "; ".join(words) + ".")
+    return by_cells(
+        cells,
+        "Errors with 1, 2, 3 layers: " + "; ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset", "model_options.hidden")),
+    )
 
 
 def _j11_runs(profile: str) -> list[Scenario]:
@@ -158,4 +166,8 @@ def j11(records: Sequence[Record]) -> Judgement:
         cells[f"{SHORT[dataset]} similar"] = max(errors.values()) <= 1.5 * min(errors.values())
         cells[f"{SHORT[dataset]} relu largest"] = errors["relu"] == max(errors.values())
         words.append(f"{SHORT[dataset]} " + ", ".join(f"{a} {e:.3f}" for a, e in errors.items()))
-    return by_cells(cells, "Errors: " + "; ".join(words) + ".")
+    return by_cells(
+        cells,
+        "Errors: " + "; ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset", "model_options.activation")),
+    )
