@@ -10,9 +10,11 @@ from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
 from whatleaks.papers.grouping import grid, grouped, has, numbers, scenario_of, value
 from whatleaks.papers.jiang_setup import (
+    ALONE,
     BANK,
     CELLS,
     DRIVE,
+    EARLIER,
     ESA,
     GIA,
     GIA_KL,
@@ -57,7 +59,7 @@ def _j01_runs(profile: str) -> list[Scenario]:
     fields = {"data": {"rows": rows} if rows else {}, "model_options": {"steps": steps}}
     return grid(
         {
-            **base(profile, [], references=[]),
+            **base(profile, [], references=ALONE),
             "attack_options": {},
             "measures": [],
             "share": 0.5,
@@ -65,7 +67,7 @@ def _j01_runs(profile: str) -> list[Scenario]:
         },
         dataset=SETS,
         model=("lr", "network"),
-        seed=seeds(profile),
+        seed=seeds(profile, first=EARLIER),
     )
 
 
@@ -100,7 +102,7 @@ def _j02_runs(profile: str) -> list[Scenario]:
     return [
         run
         for dataset in SETS
-        for fields in (plain, {**other, "references": []})
+        for fields in (plain, {**other, "references": ALONE})
         for run in grid(fields, dataset=[dataset], unknown=(FEW[dataset],), seed=seeds(profile))
     ]
 
@@ -191,7 +193,7 @@ def j03(records: Sequence[Record]) -> Judgement:
 
 def _j04_runs(profile: str) -> list[Scenario]:
     wide = grid(
-        {**base(profile, [ESA, GIA], references=[]), "share": 0.9, "measures": ["by-steps"]},
+        {**base(profile, [ESA, GIA], references=ALONE), "share": 0.9, "measures": ["by-steps"]},
         dataset=(SATELLITE, DRIVE),
         seed=seeds(profile),
     )
