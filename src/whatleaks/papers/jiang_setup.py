@@ -108,9 +108,8 @@ def beside(records: Sequence[Record], fields: Sequence[str], name: str = GIA) ->
         )
         found.append(f"{cell} {numbers}")
     return (
-        "Error with the record's own scores, with another record's (the control), and of the limit: "
-        + ", ".join(found)
-        + "."
+        "Error with the record's own scores, with another record's (the control), and of a regressor that learnt from "
+        "other records' truth (the limit): " + ", ".join(found) + "."
     )
 
 
