@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,8 @@ from whatleaks.papers.jiang_alignment import (
     _in_the_clear,
 )
 from whatleaks.papers.jiang_setup import ESA, GIA, SETS, base, steps_of
+from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
+from whatleaks.report.trade_figure import jiang_figures
 from whatleaks.runs.record import Record
 from whatleaks.runs.work import work_from_dict, work_to_dict
 from whatleaks.trial.outcome import Outcome
@@ -73,3 +77,18 @@ def test_steps_in_a_text_are_those_of_the_runs(profile: str) -> None:
     scenario = from_dict({**base(profile, [GIA]), "dataset": "wine", "share": 0.5})
     told = steps_of([_record(scenario, {})])
     assert told == {"fast": "300", "standard": "1,500"}[profile] + " steps of inversion"
+
+
+def test_the_document_and_its_figures_say_what_the_committed_results_say() -> None:
+    root = Path(__file__).resolve().parents[2]
+    path = root / "docs" / "papers" / "jiang.md"
+    entries = own_entries("J", root / "results")
+    text = path.read_text("utf-8")
+    assert rewritten(text, results_part(entries, "jiang")) == text
+    drawn = {entry.claim.id: figure_of(entry) for entry in entries}
+    drawn |= {
+        f"defenses-{name}": figure for name, figure in jiang_figures(root / "results").items()
+    }
+    for name, figure in drawn.items():
+        if figure:
+            assert (path.parent / "jiang" / f"{name}.svg").read_text("utf-8") == figure
