@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
-from whatleaks.attacks.inversion_distances import Missed
 from whatleaks.attacks.inversion_search import OPTIMISERS, searched
 from whatleaks.attacks.possible_values import snapped
 from whatleaks.catalog import attack
@@ -22,6 +21,7 @@ from whatleaks.codec import encode, travels
 from whatleaks.errors import UsageError
 from whatleaks.models.adam import Adam
 from whatleaks.models.carry_back import KnownOwn
+from whatleaks.models.missed import Missed
 from whatleaks.models.purifier import copy_of_purifier
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
