@@ -11,11 +11,11 @@ import torch
 
 from whatleaks.arrays import sealed
 from whatleaks.attacks.gradient_inversion import GradientInversion
-from whatleaks.attacks.inversion_distances import Missed
 from whatleaks.attacks.inversion_search import searched
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import Additive, link
 from whatleaks.models.linear import Linear
+from whatleaks.models.missed import Missed
 from whatleaks.models.network import Network
 from whatleaks.models.torch_forms import log_scores, logits
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
-from whatleaks.attacks.inversion_distances import Missed
 from whatleaks.attacks.inversion_search import OPTIMISERS, searched
 from whatleaks.attacks.possible_values import snapped
 from whatleaks.attacks.searched_before import searched_before
@@ -22,6 +21,7 @@ from whatleaks.codec import travels
 from whatleaks.errors import UsageError
 from whatleaks.models.adam import Adam
 from whatleaks.models.carry_back import KnownOwn
+from whatleaks.models.missed import Missed
 from whatleaks.models.purifier import copy_of_purifier
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
