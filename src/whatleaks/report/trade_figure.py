@@ -22,7 +22,7 @@ from whatleaks.runs.record import Record
 
 CLAIMS = ("J17", "J18", "J19", "J20")
 PROFILE = "standard"
-ADVERSARIES = (("white", "with the partner's model"), ("black", "without it"))
+ADVERSARIES = (("white", "white box"), ("black", "black box"))
 NONE = "no defense"
 
 Placed = Mapping[str, tuple[float, float]]  # by defense: the model's accuracy, the attack's
@@ -73,7 +73,8 @@ def trade_figure(title: str, parts: Sequence[tuple[str, Placed]]) -> str:
                 + (", on the front;" if name in best else ";")
                 for name, (worth, leak) in points.items()
             ]
-        figure.supxlabel("Accuracy of the joint model", fontsize=10)
+        for axes in grid[max(0, len(parts) - 2) : len(parts)]:
+            axes.set_xlabel("Accuracy of the joint model")
         figure.supylabel("Attack accuracy of the strongest attack", fontsize=10)
         figure.suptitle(printable(title), x=0.02, ha="left", fontweight="bold")
         handles, labels = grid[0].get_legend_handles_labels()
