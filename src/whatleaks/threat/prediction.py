@@ -10,9 +10,16 @@ import numpy as np
 from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
-from whatleaks.threat.grants import Granted, LinearModel, ModelGrant, Ranges, Schema
+from whatleaks.threat.grants import (
+    EarlierScores,
+    Granted,
+    LinearModel,
+    ModelGrant,
+    Ranges,
+    Schema,
+)
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, plain_messages
-from whatleaks.threat.views.agnostic import AgnosticView
+from whatleaks.threat.views.agnostic import AgnosticView, EarlierView
 from whatleaks.threat.views.prediction import (
     PredictionView,
     WhiteBoxAdditiveView,
@@ -64,12 +71,14 @@ def _black_box(
 def _agnostic(
     received: Sequence[Message], memory: Memory, granted: Granted, view: type[AgnosticView]
 ) -> AgnosticView:
+    more = {"earlier": granted[EarlierScores]} if issubclass(view, EarlierView) else {}
     return view(
         memory.training,
         memory.labels,
         memory.target,
         memory.unknown,
         granted[LinearModel].model,
+        **more,
         **public(granted),
     )
 
@@ -106,6 +115,18 @@ AGNOSTIC = threat(
         grants=frozenset({ModelGrant, Ranges, Schema}),
         reads=frozenset(),
         views=(AgnosticView,),
+        project=_agnostic,
+    )
+)
+
+AGNOSTIC_EARLIER = threat(
+    ThreatModel(
+        name="agnostic-earlier",
+        conduct=Conduct.CURIOUS,
+        sees="no score of the record it attacks",
+        grants=frozenset({EarlierScores, ModelGrant, Ranges, Schema}),
+        reads=frozenset(),
+        views=(EarlierView,),
         project=_agnostic,
     )
 )
