@@ -1,6 +1,6 @@
 """What blurred weights are worth against whoever knows the scheme, with and without secrets.
 
-python benchmarks/adaptive_blur.py [--seeds 10 11 12] [--percent 25]
+python benchmarks/adaptive_blur.py [--seeds 10 11 12] [--percent 25] [--case ii]
 
 For every case of the paper: errors of half* with the true weights, with the disclosed ones, and
 with those that the adaptive adversary works out (Remarks 10 and 13). Seeds 10 and up were not
@@ -37,8 +37,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[10, 11, 12])
     parser.add_argument("--percent", type=int, default=25)
     parser.add_argument("--targets", type=int, default=300)
+    parser.add_argument("--case", choices=["i", "ii", "iii", "iv"], help="only this case")
     asked = parser.parse_args()
     for case, name, unknown in CASES:
+        if asked.case not in (None, case):
+            continue
         found: dict[str, list[float]] = defaultdict(list)
         for seed in asked.seeds:
             plain = Scenario(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from warnings import catch_warnings, simplefilter
+
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
@@ -46,6 +48,7 @@ def fit_logistic(x: Floats, labels: Ints, like: Linear, strength: float | None =
 
 def chosen_strength(x: Floats, labels: Ints) -> float:
     """Return the inverse penalty with the best likelihood on held-out records."""
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
 
@@ -53,14 +56,16 @@ def chosen_strength(x: Floats, labels: Ints) -> float:
     seen = np.unique(labels[~held])
     if len(x) < ENOUGH_TO_CHOOSE or len(seen) < 2 or not np.isin(labels[held], seen).all():
         return PENALTIES[-1]
-    losses = [
-        log_loss(
-            labels[held],
-            LogisticRegression(C=c, max_iter=500)
-            .fit(x[~held], labels[~held])
-            .predict_proba(x[held]),
-            labels=seen,
-        )
-        for c in PENALTIES
-    ]
+    with catch_warnings():  # a weak penalty that did not converge is judged as it is
+        simplefilter("ignore", ConvergenceWarning)
+        losses = [
+            log_loss(
+                labels[held],
+                LogisticRegression(C=c, max_iter=500)
+                .fit(x[~held], labels[~held])
+                .predict_proba(x[held]),
+                labels=seen,
+            )
+            for c in PENALTIES
+        ]
     return PENALTIES[int(np.argmin(losses))]
