@@ -26,7 +26,7 @@ from whatleaks.models.additive import Bottom, adjacent_differences, log_ratios
 from whatleaks.models.box_solutions import minimum_norm
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
-from whatleaks.models.network import activate
+from whatleaks.models.network import Network, activate
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
 
@@ -70,10 +70,8 @@ def solved(part: Bottom, outputs: Floats, start: Floats, *, top: bool) -> Floats
 
     ``top``: the outputs are adjacent differences, which is all that scores tell.
     """
-    if isinstance(part, Linear):
-        weights, biases, activation = (part.weights,), (part.bias,), ""
-    else:
-        weights, biases, activation = part.weights, part.biases, part.activation
+    whole = Network((part.weights,), (part.bias,), "") if isinstance(part, Linear) else part
+    weights, biases, activation = whole.weights, whole.biases, whole.activation
     # What the middle of the inputs gives at every layer.
     before: list[Floats] = []
     h = start

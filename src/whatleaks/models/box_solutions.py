@@ -229,7 +229,8 @@ def _length(
         return np.asarray(value - np.log1p(length[:, None] * bends[rows]).sum(axis=1))
 
     rows = np.arange(len(a))
-    now, length = height(np.zeros(len(a)), rows), np.minimum(1.0, 0.95 / steepest)
+    now = height(np.zeros(len(a)), rows)
+    length: Floats = np.minimum(1.0, 0.95 / steepest)
     enough = 1e-9 * np.abs(now)
     for _ in range(40):
         there = height(length[rows], rows)

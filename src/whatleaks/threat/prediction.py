@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from whatleaks.threat.views.prediction import (
     WhiteBoxPredictionView,
 )
 from whatleaks.wire.message import Message
+
+A = TypeVar("A", bound=AgnosticView)
 
 
 def public(granted: Granted) -> dict[str, Any]:
@@ -68,10 +70,10 @@ def _black_box(
     return view(*scored_records(received, memory), memory.unknown, **public(granted))
 
 
-def _agnostic(
-    received: Sequence[Message], memory: Memory, granted: Granted, view: type[AgnosticView]
-) -> AgnosticView:
-    more = {"earlier": granted[EarlierScores]} if issubclass(view, EarlierView) else {}
+def _agnostic(received: Sequence[Message], memory: Memory, granted: Granted, view: type[A]) -> A:
+    more: dict[str, Any] = public(granted)
+    if issubclass(view, EarlierView):
+        more["earlier"] = granted[EarlierScores]
     return view(
         memory.training,
         memory.labels,
@@ -79,7 +81,6 @@ def _agnostic(
         memory.unknown,
         granted[LinearModel].model,
         **more,
-        **public(granted),
     )
 
 
