@@ -9,7 +9,8 @@ which it makes the disclosed ones.
   W_n = W R the right sides give z = R^T x, so C = R^T K_0 R; put R = R Q R^T and the same problem
   reads Tr(Q C) at the same Tr(W_n^T W_n Q), and its optimum is Q = R. The scheme run on what was
   disclosed gives R itself, or R^T, which is as good; the range of the columns tells the two apart.
-- Case iii (d = 1) does not depend on the data (Remark 13): the step is turned back.
+- Case iii (d = 1) does not depend on the data (Remark 13). The right sides of all records lie on one
+  line, that of A, and the distance says where on it: one of two places.
 - Cases i and iv need moments that no score shows: there those of values spread evenly over the
   range stand in, and the weights are found by iteration. How far that carries is measured.
 """
@@ -25,7 +26,7 @@ from whatleaks.models.blurring import blurred, case_of, distance
 from whatleaks.models.box_solutions import half_star
 from whatleaks.models.closed_errors import Moments
 
-ROUNDS = {"i": 6, "ii": 2, "iii": 20, "iv": 12}  # of the iteration; case ii needs one
+ROUNDS = {"i": 6, "ii": 2, "iv": 12}  # of the iteration; case ii needs one
 TRIED = 5  # distances from none to the one that is told, where the true one is secret
 SECRETS = ("", "epsilon", "sign")
 
@@ -59,6 +60,8 @@ def turned_back(
 ) -> list[Floats]:
     """Return weights of which the scheme makes the disclosed ones, as near as the iteration comes."""
     case = case_of(*disclosed.shape)
+    if case == "iii":
+        return _one_column(disclosed, right, percent, epsilon, rng)
     found = []
     for start in (disclosed, -disclosed):
         weights = start
@@ -90,6 +93,31 @@ def turned_back(
                     found.append(np.asarray(made.rotation.T @ disclosed))
         found.append(weights if case == "ii" else best)
     return found
+
+
+def _one_column(
+    disclosed: Floats, right: Floats, percent: float, epsilon: float, rng: np.random.Generator
+) -> list[Floats]:
+    """Return the weights of one column on the line of the right sides, at the distance that is told.
+
+    The scheme gains nothing by moving all outputs alike, so their mean stays as it was.
+    """
+    outputs = disclosed.shape[1]
+    line = np.linalg.svd(right, full_matrices=False)[2][0]
+    back = line @ np.linalg.pinv(adjacent_differences(np.eye(outputs)))  # J w = line
+    mean = float(disclosed.mean()) if outputs > 1 else 0.0
+    off, length = disclosed[0] - mean, float(back @ back)
+    share = 0.0 if epsilon else percent / 100.0
+    # |off - t back|^2 = outputs epsilon, or the share of |mean + t back|^2.
+    told = outputs * (epsilon or share * mean**2)
+    roots = np.roots([length * (1.0 - share), -2.0 * float(off @ back), float(off @ off) - told])
+    found = [(mean + float(t.real) * back)[None, :] for t in roots]
+    made = []
+    for weights in found:
+        far = epsilon or share * float((weights**2).mean())
+        shown = blurred(weights, explained(weights, right), far, rng).weights
+        made.append(distance(shown, disclosed) <= 1e-3 * far)
+    return [one for one, same in zip(found, made, strict=True) if same] or found
 
 
 def explained(weights: Floats, right: Floats) -> Moments:
