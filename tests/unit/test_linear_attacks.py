@@ -175,6 +175,8 @@ def test_scores_seen_before_refine_the_guess_of_a_score() -> None:
     assert not np.array_equal(classes, guessed(scores))
     none = guessed(np.eye(3)[scores.argmax(axis=1)], beta=0.0)
     assert not np.array_equal(classes, none)
+    with pytest.raises(AttackError, match="no score was seen before"):
+        guessed(scores[:0])
 
 
 def test_scores_of_zero_and_one_never_make_a_value_that_is_not_finite() -> None:

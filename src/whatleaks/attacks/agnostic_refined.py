@@ -54,10 +54,12 @@ class AgnosticRefined:
             raise AttackError(
                 "the agnostic attack solves equations of a linear model: use another attack"
             )
+        seen = view.earlier
+        if not len(seen.scores):
+            raise AttackError("no score was seen before: the agnostic attack is all that is left")
         strength = chosen_strength(own, labels)
         first = fit_logistic(own, labels, model, strength)
-        seen = view.earlier
-        exact = bool(seen.scores.size) and float(seen.scores.min()) > 0.0
+        exact = float(seen.scores.min()) > 0.0
         found = refined(
             first,
             own,

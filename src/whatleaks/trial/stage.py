@@ -149,7 +149,8 @@ class Stage:
         rows, answers = self.rows.earlier, self._asked(self.rows.earlier)
         for let_out in plain_messages(answers, "released"):
             rows = rows[let_out > 0.5]
-        scores = np.concatenate(plain_messages(answers, "scores"))
+        sent = plain_messages(answers, "scores")
+        scores = np.concatenate(sent) if sent else np.zeros((0, self.holdings.classes))
         return (EarlierScores(self.holdings.joined(self.coalition, rows), sealed(scores)),)
 
     def _places(self, rows: Ints) -> Ints:
