@@ -17,7 +17,7 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import ShapeView
 from whatleaks.catalog import cards
 from whatleaks.codec import decode, encode, travels
-from whatleaks.data.holdings import Rows, choose_rows, with_known, with_made_up
+from whatleaks.data.holdings import Rows, choose_rows, with_earlier, with_known, with_made_up
 from whatleaks.data.table import beside_table, unpack_table
 from whatleaks.defenses.protocol import (
     OPEN,
@@ -37,7 +37,14 @@ from whatleaks.models.adapters.given import GivenModel
 from whatleaks.models.forest import Forest
 from whatleaks.models.tree import Tree
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Auxiliary, ForestModel, KnownPeople, TreeModel, sentences
+from whatleaks.threat.grants import (
+    Auxiliary,
+    EarlierScores,
+    ForestModel,
+    KnownPeople,
+    TreeModel,
+    sentences,
+)
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
@@ -242,6 +249,8 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         rows = replace(rows, known=sealed_ints(range(everybody - scenario.known, everybody)))
     elif KnownPeople in parts.threat.grants:
         rows = with_known(rows, scenario.known, streams.rng("known"))
+    if EarlierScores in parts.threat.grants:
+        rows = with_earlier(rows, scenario.earlier, streams.rng("earlier"))
     if np.isin(rows.known, rows.targets).any():
         raise SpecError("a person whom the adversary knows would be attacked: nobody may be both")
     return rows
