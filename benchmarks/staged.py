@@ -1,4 +1,4 @@
-"""A trained federation on the stage of a threat model, for benchmarks that time attacks alone."""
+"""A trained federation on the stage of a threat model, for benchmarks of attacks alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from whatleaks.defenses.protocol import OPEN
 from whatleaks.federation.protocol import Federation
 from whatleaks.seeds import Streams
 from whatleaks.threat.model import ThreatModel
+from whatleaks.trial.plan import plan
+from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.stage import Stage
+from whatleaks.trial.trial import stage_of, train
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE, PASSIVE
 from whatleaks.wire.transcript import Transcript
@@ -38,3 +41,11 @@ def staged(
     view = threat.view_for(federation.shows, federation.offers(settings))
     assert view is not None
     return Stage(holdings, chosen, trained, None, threat, view, (ACTIVE,), streams, OPEN)
+
+
+def stage_for(scenario: Scenario) -> Stage:
+    """Train what a scenario says and stage it, as its trial does."""
+    parts = plan(scenario)
+    training = train(scenario, parts, None)
+    assert not isinstance(training, str), training
+    return stage_of(scenario, parts, training)
