@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from whatleaks.arrays import Floats
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import adjacent_differences
-from whatleaks.models.closed_errors import Moments, misled
+from whatleaks.models.closed_errors import Moments, TwoClasses, misled
 
 STARTS = 2  # random ones from the true weights; one more from their negative
 ROUNDS = 15  # of the augmented Lagrangian
@@ -184,9 +184,23 @@ def _anywhere(
     best, most = None, -np.inf
     flat = weights.ravel()
 
+    told = TwoClasses.of(matrix, known) if weights.shape[1] == 1 else None
+
     def error(change: Floats) -> float:
+        if told is not None:  # Eq 51 costs no inverse
+            return told.error(flat + change)
         shown = (flat + change).reshape(weights.shape)
         return misled(matrix, adjacent_differences(shown).T, known)
+
+    def lost(v: Floats) -> float:
+        return -error(radius * v / max(float(np.linalg.norm(v)), 1e-12))
+
+    def slope(v: Floats) -> Floats:
+        assert told is not None
+        size = max(float(np.linalg.norm(v)), 1e-12)
+        way = v / size
+        rise = told.slope(flat + radius * way)
+        return np.asarray(-radius / size * (rise - way * (way @ rise)))
 
     ways = [-flat, flat, adjacent_turn(weights), -adjacent_turn(weights)]
     ways += [rng.normal(size=flat.size) for _ in range(2 * STARTS)]
@@ -195,11 +209,9 @@ def _anywhere(
         if size == 0.0:
             continue
         # A constrained problem without its constraint (Remark 11): only the direction is free.
-        found = minimize(
-            lambda v: -error(radius * v / max(float(np.linalg.norm(v)), 1e-12)),
-            way / size,
-            method="BFGS",
-        )
+        # Case iii has a weight for each output: few, so its slope is measured.
+        search = {"method": "BFGS"} if told is None else {"jac": slope, "method": "L-BFGS-B"}
+        found = minimize(lost, way / size, **search)
         for v in (way / size, found.x):
             change = radius * v / np.linalg.norm(v)
             value = error(change)
