@@ -20,6 +20,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats
 from whatleaks.files import write_atomically
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.ledger import results_home
 from whatleaks.papers.yao_setup import (
     BAR,
@@ -122,8 +123,10 @@ def courses() -> dict[str, Any]:
         outcome = run_trial(scenario).outcome
         numbers = {**outcome.baselines, **outcome.measurements}
         at = found.setdefault(name, {}).setdefault(str(steps), {"error": [], "bar": []})
-        at["error"].append(numbers[f"{name} standardised"].value)
-        at["bar"].append(numbers[f"{BAR} standardised"].value)
+        for kind, guess in (("error", name), ("bar", BAR)):
+            value = numbers[f"{guess} standardised"]
+            assert isinstance(value, Measurement)
+            at[kind].append(value.value)
     return found
 
 
