@@ -5,10 +5,10 @@ active party makes its answer from the embedding, the label and *its own columns
 of different people get different answers. The critic of FSHA sees the embedding alone, that of URVFL
 the embedding and the label (Eqs 4 and 5): a whole batch gets one answer, or one for each class.
 
-What it cannot see: a hijack whose critic looks at the own columns too (AGN), one that watches for equal
-embeddings and answers these batches honestly, as many classes as the batch has records, several passive
-parties (the answer may depend on the others' embeddings), and whether answers differ where the active
-party's columns do not.
+What it cannot see: a hijack whose critic looks at the own columns too (AGN), one that knows of the echo and
+adds a little noise to its answers or answers equal embeddings honestly, as many classes as the batch has
+records, several passive parties (the answer may depend on the others' embeddings), and whether answers
+differ where the active party's columns do not.
 """
 
 from __future__ import annotations

@@ -41,6 +41,8 @@ STEPS = 150
 HONEST = {CREDIT: 40, IOT: 40, MNIST: 10}
 HIJACKED = {CREDIT: 6, IOT: 6, MNIST: 4}
 NAME = "honest"
+# A hijacker that knows of the echo and blurs its answers a little: Laplace noise of a tenth of their size.
+BLURRED, NOISE = "urvfl, blurred", "gradient-noise-10"
 MOST_FALSE = 0.05
 
 
@@ -61,6 +63,8 @@ def runs() -> Iterator[tuple[str, str, Scenario]]:
         for role in BREAKING:
             for run in hijacked(base, role, seed=seeds[: HIJACKED[dataset]]):
                 yield dataset, role, run
+        for run in hijacked({**base, "defense": NOISE}, "urvfl", seed=seeds[: HIJACKED[dataset]]):
+            yield dataset, BLURRED, run
 
 
 def counted() -> dict[str, Any]:
@@ -83,7 +87,7 @@ def judged(counts: dict[str, Any]) -> dict[str, Any]:
             sum(found[role]["of"] for found in counts.values()),
             over="runs",
         )
-        for role in (NAME, *BREAKING)
+        for role in (NAME, *BREAKING, BLURRED)
     }
     found = rates[NAME].high < MOST_FALSE and all(rates[role].low > 0.5 for role in OURS)
     return {
