@@ -17,7 +17,7 @@ from whatleaks.errors import UsageError
 from whatleaks.federation.split.run import SplitFederation, SplitTrained
 from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.models.torch_network import Layers
-from whatleaks.papers.yao_echo import HIJACKED, HONEST, judged, runs
+from whatleaks.papers.yao_echo import BLURRED, HIJACKED, HONEST, judged, runs
 from whatleaks.papers.yao_setup import BREAKING
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
@@ -95,7 +95,7 @@ def test_the_study_pools_sets_and_judges_both_sides() -> None:
                 "honest": {"halted": false, "of": HONEST[dataset], "steps": []},
                 **{
                     role: {"halted": caught, "of": HIJACKED[dataset], "steps": []}
-                    for role in BREAKING
+                    for role in (*BREAKING, BLURRED)
                 },
             }
             for dataset in HONEST
@@ -105,5 +105,5 @@ def test_the_study_pools_sets_and_judges_both_sides() -> None:
     assert not judged(counts(1, 4))["found"]
     assert not judged(counts(0, 1))["found"]
     planned = [(dataset, role, run.seed) for dataset, role, run in runs()]
-    assert len(planned) == len(set(planned)) == 90 + 4 * 16
+    assert len(planned) == len(set(planned)) == 90 + 5 * 16
     assert min(seed for _, _, seed in planned) == 10

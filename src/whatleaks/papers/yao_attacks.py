@@ -1,4 +1,4 @@
-"""Yao et al.: how well the attacks reconstruct (Y01, Y02, Y03)."""
+"""Yao et al.: how well the attacks reconstruct (Y01 to Y05)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from whatleaks.papers.yao_setup import (
     MNIST,
     OTHERS,
     OURS,
-    TIME,
     TINY,
     all_attacks,
     error_bars,
@@ -88,7 +87,7 @@ def _lowest(records: Sequence[Record], suffix: str) -> Judgement:
     )
 
 
-def _table_check(claim: str, dataset: str, title: str, awaits: str = "") -> None:
+def _table_check(claim: str, dataset: str, title: str) -> None:
     def runs(profile: str) -> list[Scenario]:
         return all_attacks(table(profile, dataset), profile)
 
@@ -101,7 +100,6 @@ def _table_check(claim: str, dataset: str, title: str, awaits: str = "") -> None
         sizes=TABLE_SIZES,
         runs=runs,
         draw=draw,
-        awaits=awaits,
     )
     def judge(records: Sequence[Record]) -> Judgement:
         return _lowest(records, "standardised")
@@ -142,7 +140,7 @@ def _picture_runs(dataset: str, profile: str) -> list[Scenario]:
     return all_attacks(base, profile, asking)
 
 
-def _picture_check(claim: str, dataset: str, title: str, awaits: str = "") -> None:
+def _picture_check(claim: str, dataset: str, title: str) -> None:
     def draw(records: Sequence[Record]) -> Plot:
         return error_bars(records, "pixels", title, "mean squared error, -1 to 1")
 
@@ -153,7 +151,6 @@ def _picture_check(claim: str, dataset: str, title: str, awaits: str = "") -> No
         sizes=_picture_sizes(dataset),
         runs=lambda profile: _picture_runs(dataset, profile),
         draw=draw,
-        awaits=awaits,
     )
     def judge(records: Sequence[Record]) -> Judgement:
         made = _lowest(records, "pixels")
@@ -166,5 +163,5 @@ def _picture_check(claim: str, dataset: str, title: str, awaits: str = "") -> No
 
 
 _picture_check("Y03", MNIST, "Eight attacks on halves of MNIST")
-_picture_check("Y04", CIFAR, "Eight attacks on halves of CIFAR-10", TIME)
-_picture_check("Y05", TINY, "Eight attacks on halves of Tiny ImageNet", TIME)
+_picture_check("Y04", CIFAR, "Eight attacks on halves of CIFAR-10")
+_picture_check("Y05", TINY, "Eight attacks on halves of Tiny ImageNet")

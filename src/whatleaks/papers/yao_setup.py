@@ -22,7 +22,6 @@ BAR = "auxiliary-regression"
 
 CIFAR, TINY = "cifar10", "tiny-imagenet"
 FRAMES = {MNIST: ("cnn", 28, 1), CIFAR: ("residual", 32, 3), TINY: ("residual", 64, 3)}
-TIME = "its standard runs did not fit the processor time of this version"
 
 STEPS = {"fast": 60, "standard": 1000, "full": 15000}
 PICTURE_STEPS = {"fast": 20, "standard": 300, "full": 8500}
