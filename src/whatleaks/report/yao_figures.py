@@ -88,7 +88,7 @@ def _game(gallery: Mapping[str, Any], watched: Sequence[Record]) -> str:
         lines += [_halts(watched, hijack, detector) for detector in THRESHOLDS]
         parts.append(Panel(hijack, lines, [Line("no message", steps, bar)]))
     title = "Credit: what is told by each step, and when a detector halts"
-    return panels(title, parts, "steps", "mean squared error, variance 1")
+    return panels(title, parts, "steps", "mean squared error, variance 1", log=True, counts=True)
 
 
 def _halts(watched: Sequence[Record], hijack: str, detector: str) -> Line:
