@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from whatleaks.arrays import sealed, sealed_ints
+from whatleaks.attacks.hijack.urvfl import Urvfl
+from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.errors import StoreError
+from whatleaks.federation.split.run import train_split
+from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.models.torch_network import Layers
 from whatleaks.papers import yao_gallery
 from whatleaks.papers.check import checks
 from whatleaks.papers.ledger import read
 from whatleaks.papers.yao_setup import BREAKING, HIJACKS
 from whatleaks.report import yao_figures
-from whatleaks.trial.scenario import Scenario
-from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import run_trial
+from whatleaks.seeds import Streams
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.expected import read_plain
+from whatleaks.wire.transcript import Transcript
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,25 +50,20 @@ def test_without_stored_numbers_it_says_how_to_make_them(
 def test_a_short_training_is_the_beginning_of_a_longer_one() -> None:
     steps = {(name, at) for name, at, _ in yao_gallery.course_runs()}
     assert steps == {(name, at) for name in BREAKING for at in yao_gallery.TIMES}
-    base = Scenario(
-        "breast-cancer",
-        share=0.5,
-        model="split",
-        model_options=Settings({"steps": 12}),
-        threat="split-hijack",
-        attacks=("urvfl",),
-        attack_options=Settings({"pretraining": 3}),
-        detector="splitguard",
-        detector_options=Settings({"start_after": 1, "fake_share": 0.5}),
-        targets=10,
-        seed=3,
-    )
-    long, short = (
-        run_trial(replace(base, model_options=Settings({"steps": count}))).outcome.measurements
-        for count in (12, 7)
-    )
-    longer, shorter = long["detector scores"], short["detector scores"]
-    assert isinstance(longer, list)
-    assert isinstance(shorter, list)
-    assert 0 < len(shorter) < len(longer)
-    assert np.abs(np.array(longer[: len(shorter)]) - shorter).max() < 1e-9
+    rng = np.random.default_rng(1)
+    columns = {party: sealed(rng.normal(size=(50, 3))) for party in ("active", "passive")}
+    names = {party: tuple(f"{party}{i}" for i in range(3)) for party in columns}
+    held = Holdings(columns, names, sealed_ints(rng.integers(0, 2, 50)), 2)
+    none = sealed_ints([])
+    rows = Rows(sealed_ints(range(36)), none, none, sealed_ints(range(36, 50)), none)
+    heard = []
+    for steps in (8, 5):
+        channel = Channel(Transcript(["active"]))
+        settings = SplitSettings(steps=steps, batch=8, bottom=Layers((4,), 3))
+        train_split(held, rows, settings, Streams(2), channel, hijacker=Urvfl(pretraining=2))
+        sent = channel.transcript.received_by("active")
+        heard.append([read_plain(message.payload) for message in sent])
+    longer, shorter = heard
+    assert (len(longer), len(shorter)) == (8, 5)
+    for one, other in zip(longer, shorter, strict=False):
+        assert np.abs(one - other).max() < 1e-12
