@@ -44,7 +44,7 @@ def test_it_halts_on_the_mean_of_a_window_and_looks_at_probes_only() -> None:
     assert watch.observe(2, same, Probe(anchor=0), RNG).score == 0.25  # the mean is 0.625
     stop = watch.observe(3, same, Probe(anchor=0), RNG)
     assert isinstance(stop, Halt)
-    assert "25%" in stop.reason
+    assert "is 0.250, under 0.5" in stop.reason
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ from whatleaks.detectors.protocol import (
     Continue,
     Detector,
     DetectorGrant,
-    Halt,
     Probe,
     Received,
     Signal,
     Watch,
 )
+from whatleaks.detectors.recent_mean import RecentMean
 from whatleaks.errors import UsageError
 
 SAME = 1e-5  # of the longer of two answers: more than rounding in single precision
@@ -91,7 +91,7 @@ class EchoWatch(Watch):
 
     def __init__(self, settings: Echo) -> None:
         self._settings = settings
-        self._scores: list[float] = []
+        self._recent = RecentMean(settings.window, settings.threshold)
 
     def choose(self, step: int, size: int, rng: np.random.Generator) -> Probe | None:
         """Repeat the embedding of one record of the batch, now and then."""
@@ -106,14 +106,4 @@ class EchoWatch(Watch):
         """Count the answers to an echo that differ; all others are not looked at."""
         del step, rng
         score = None if probe is None else distinct_share(received.embedding)
-        if score is None:
-            return Continue()
-        self._scores = [*self._scores, score][-self._settings.window :]
-        mean = float(np.mean(self._scores))
-        if len(self._scores) == self._settings.window and mean < self._settings.threshold:
-            return Halt(
-                score,
-                f"equal embeddings got {mean:.0%} different answers on average, less than "
-                f"{self._settings.threshold:.0%}",
-            )
-        return Continue(score)
+        return Continue() if score is None else self._recent.judge(score)
