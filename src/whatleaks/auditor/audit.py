@@ -267,7 +267,8 @@ def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
         if other is not None and entry.guessed and not scenario.detector:
             held = {scored.name for scored in entry.records.scored}
             new = tuple(s for s in other.records.scored if s.name not in held)
-            records = replace(entry.records, scored=(*entry.records.scored, *new))
+            spent = (*entry.records.phases, *other.records.phases)
+            records = replace(entry.records, scored=(*entry.records.scored, *new), phases=spent)
             entry = replace(entry, records=records)
         made.append(entry)
     return made

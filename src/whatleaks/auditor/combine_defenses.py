@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -276,7 +277,8 @@ def _at_all_bars(
     streams: Streams,
 ) -> list[GuessFinding]:
     """Hold every guess against its own threat's bars, and against those of weaker ones it fits."""
-    found = _combined(guesses, guesses_of([run.plain for run in runs]), runs, streams)
+    own = _combined(guesses, guesses_of([run.plain for run in runs]), runs, streams)
+    found = list(own)
     for other, entries in weaker.items():
         plain = guesses_of(entries)
         allowed = {
@@ -284,7 +286,7 @@ def _at_all_bars(
         }
         found += [
             replace(guess, name=f"{guess.name} as under {other}")
-            for guess in _combined(allowed, plain, runs, streams.under(other))
+            for guess in _combined(allowed, plain, runs, streams, {g.name: g for g in own})
             if guess.role == "attack"
         ]
     return found
@@ -300,9 +302,16 @@ def _follows(coarser: str, finer: str) -> bool:
 
 
 def _combined(
-    guesses: Mapping[str, Parts], plain: Mapping[str, Parts], runs: Runs, streams: Streams
+    guesses: Mapping[str, Parts],
+    plain: Mapping[str, Parts],
+    runs: Runs,
+    streams: Streams,
+    told: Mapping[str, GuessFinding] = MappingProxyType({}),
 ) -> list[GuessFinding]:
-    """Pool every attack and the regressor over the seeds that have one."""
+    """Pool every attack and the regressor over the seeds that have one.
+
+    ``told``: the same guesses as held against other bars.
+    """
     whole, stay = runs[0].plain.records.columns, runs[0].defended.records.columns
     alone = alone_of(plain, whole)
     found = []
@@ -316,7 +325,7 @@ def _combined(
         if width != len(stay):
             parts, rivals = narrowed(parts, places), [narrowed(r, places) for r in rivals]
         rivals = [r for r in rivals if _same_records(r, parts)]
-        made = combine_guess(parts, stay, streams, rivals, alone)
+        made = combine_guess(parts, stay, streams, rivals, alone, told=told.get(name))
         found.append(replace(made, role=LEARNER) if role == "limit" else made)
     return found
 
