@@ -20,8 +20,9 @@ from whatleaks.catalog import cards
 from whatleaks.cli import app, main
 from whatleaks.data.picture_files import OwnPictures, of_arrays, read_pictures
 from whatleaks.data.picture_table import picture_table, pictures_of
-from whatleaks.errors import SpecError, TableError
+from whatleaks.errors import SpecError, StoreError, TableError
 from whatleaks.report.picture_page import side_by_side
+from whatleaks.report.stored import load_audit
 from whatleaks.seeds import Streams
 from whatleaks.trial.pictures import halves, picture_holdings
 
@@ -231,6 +232,8 @@ def test_an_audit_of_pictures_shows_them_only_if_asked(shown: bool, tmp_path: Pa
             assert found["rival"]
     assert tree["level"] == "no more than known"
     assert not (out / "unfinished").exists()
+    with pytest.raises(StoreError, match="is an audit of pictures"):
+        load_audit(out)
     if shown:
         assert page.count("<img") == 3  # the originals and two hijacks
         (detector,) = tree["detectors"]

@@ -176,6 +176,7 @@ def audit(
             workers=workers,
             on=on,
             address=address,
+            profile=profile,
         )
     assert table is not None
     from whatleaks.data.sources import open_source, readable

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from whatleaks.cli.common import other_flags, words
+from whatleaks.cli.common import other_flags, time_lines, words
 from whatleaks.errors import UsageError
 
 # What an audit of pictures takes; every other flag is about tables.
@@ -45,12 +45,11 @@ def audit_images(context: typer.Context, path: Path, threat: str | None, **chose
 
     wrong = other_flags(context, TAKEN)
     if wrong:
-        raise UsageError(
-            f"{wrong[0]} has no meaning with --images: pictures have no columns to name"
-        )
+        raise UsageError(f"{wrong[0]} has no meaning with --images: leave it out")
     if words(threat) not in ((), (THREAT,)):
         raise UsageError(f"--images is audited under --threat {THREAT}, got {threat}")
     out: Path = chosen.pop("out")
+    profile: bool = chosen.pop("profile")
     executor = choose(chosen.pop("on"), chosen.pop("workers"), chosen.pop("address"), inline=True)
     spec = PictureSpec(**chosen)
     pictures = read_pictures(path)
@@ -61,3 +60,5 @@ def audit_images(context: typer.Context, path: Path, threat: str | None, **chose
     write_atomically(out / "audit.json", text.encode())
     print(summary(result))
     print(readable(f"Report: {page.resolve()}"))
+    if profile:
+        print("\n".join(time_lines(result.phases)))
