@@ -97,7 +97,7 @@ def audit_pictures(
     free = [e for e in entries if e.plain and e.guessed]
     findings = _findings(free)
     honest = [e for e in entries if e.plain and not e.scenario.attacks]
-    sentence, level = _headline(findings)
+    sentence, level = _headline(findings, spec.steps)
     records = honest[0].records
     width = 2 * (pictures.pixels.shape[2] // 2)
     return PictureAudit(
@@ -209,7 +209,7 @@ def _rival(runs: Sequence[Entry], name: str) -> str:
     return ", ".join(dict.fromkeys(filter(None, told)))
 
 
-def _headline(findings: Sequence[PictureFinding]) -> tuple[str, str]:
+def _headline(findings: Sequence[PictureFinding], steps: int) -> tuple[str, str]:
     """Say whether any hijack tells more than its holder knew before, by the one that adds most."""
     attacks = [one for one in findings if one.role == "attack" and one.adds is not None]
     best = max(attacks, key=lambda one: one.adds.value if one.adds else 0.0)
@@ -219,18 +219,18 @@ def _headline(findings: Sequence[PictureFinding]) -> tuple[str, str]:
     share = adds.value / known if known > 0.0 else 0.0
     if adds.low > 0.0:
         return (
-            f"A hijack ({best.name}) draws the hidden halves with {share:.0%} less error than the best "
+            f"After {steps} steps a hijack ({best.name}) draws the hidden halves with {share:.0%} less error than the best "
             "guess without the messages about that person.",
             LEAKS,
         )
     if adds.value <= 0.0:
         return (
-            "No hijack drew the hidden halves better than the best guess without the messages about "
-            "that person.",
+            f"Within {steps} steps no hijack drew the hidden halves better than the best guess without the "
+            "messages about that person.",
             KNOWN,
         )
     return (
-        f"Open: the best hijack ({best.name}) has {share:.0%} less error than the best guess without the "
+        f"Open: after {steps} steps the best hijack ({best.name}) has {share:.0%} less error than the best guess without the "
         "messages about that person, but chance could give as much here.",
         OPEN,
     )
