@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_bools
+from whatleaks.auditor.again import missed
 from whatleaks.auditor.combine import (
     Entry,
     alone_of,
@@ -37,7 +38,6 @@ from whatleaks.trial.scorers.values import Scored
 FEWEST_RELEASED = 20  # records of all seeds: on fewer a leak cannot be measured
 MOST_NAMED = 6  # columns in a remark
 NO_DETECTOR = (-1, -1)
-TOLD = 0.1  # what joining must add in a column for its strongest attack to be missed
 
 
 @dataclass(frozen=True)
@@ -213,13 +213,8 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
-    """Name the attacks that are strongest on some column and were not tried with the defense."""
-    tried = {base_name(guess.name) for guess in after}
-    best = [_strongest(before, j)[0] for j in range(len(before[0].columns))]
-    missing = [
-        base_name(guess.name) for j, guess in enumerate(best) if guess.columns[j].adds.value >= TOLD
-    ]
-    slow = [name for name in dict.fromkeys(missing) if name not in tried]
+    """Name the attacks that lead in some column and were not tried with the defense."""
+    slow = missed(before, {base_name(guess.name) for guess in after})
     return f"Not tried again with it, as too slow: {', '.join(slow)}." if slow else ""
 
 
