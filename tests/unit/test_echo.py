@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +19,13 @@ from whatleaks.errors import UsageError
 from whatleaks.federation.split.run import SplitFederation, SplitTrained
 from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.models.torch_network import Layers
-from whatleaks.papers.yao_echo import BLURRED, HIJACKED, HONEST, judged, runs
+from whatleaks.papers.yao_echo import BLURRED, HIJACKED, HONEST, STEPS, judged, runs
 from whatleaks.papers.yao_setup import BREAKING
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 
 RNG = np.random.default_rng(0)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_answers_are_counted_once() -> None:
@@ -107,3 +110,14 @@ def test_the_study_pools_sets_and_judges_both_sides() -> None:
     planned = [(dataset, role, run.seed) for dataset, role, run in runs()]
     assert len(planned) == len(set(planned)) == 90 + 5 * 16
     assert min(seed for _, _, seed in planned) == 10
+
+
+def test_what_is_stored_follows_from_its_counts_by_the_rule() -> None:
+    stored = json.loads((ROOT / "results" / "gallery" / "yao-echo.json").read_text("utf-8"))
+    again = judged(stored["counts"])
+    assert (stored["rule"], stored["found"]) == (again["rule"], again["found"])
+    for role, rate in again["rates"].items():
+        assert stored["rates"][role] == pytest.approx(rate, abs=1e-9)
+    for dataset, shares in stored["apart"].items():  # false halts: where own columns tell few apart
+        steps = stored["counts"][dataset]["honest"]["steps"]
+        assert [share < 0.5 for share in shares] == [count < STEPS for count in steps]
