@@ -124,8 +124,9 @@ class LatticeDecoding:
         readings = self.readings(own, scores, model, grids, precision)
         found = decode(readings, grids, self.settings)
         values = found.values.copy()
-        # One point fits and less than one more is expected: nothing better is to be had.
-        alone = (found.fits == 1) & (found.luck < 0.0)
+        # One point fits and less than one more is expected: nothing better is to be had. A free
+        # column that is solved from coarse scores can be anywhere: there the prior counts.
+        alone = (found.fits == 1) & (found.luck < 0.0) & (not grids.free)
         still = np.flatnonzero((found.status != UNIQUE) & ~alone)
         if len(still):
             weighed = posterior(readings.pick(still), grids, believed.pick(still), self.settings)
