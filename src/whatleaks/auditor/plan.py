@@ -10,7 +10,7 @@ training for what they cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -294,40 +294,48 @@ def _tried(entry: Card, seen: Watched) -> bool:
 
 
 def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
-    """Train with every hijacker and honestly: as it is, watched by each detector, defended."""
+    """Train with every hijacker and honestly, and let attacks that only read loose on the latter."""
     if spec.quick:
         base = replace(base, model_options=base.model_options.merged(QUICK_TRAINING))
-    honest = replace(base, references=("joining",), label=f"{base.label}, honest")
-    found = [honest]
+    alone = QUICK_HIJACK if spec.quick else {}
+    found = hijacked_trials(base, seen, alone, defenses=spec.defenses, quick=spec.quick)
     readers = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
     if readers:
         reading = replace(_with_attacks(base, spec, readers), references=HIJACK)
-        found.append(replace(reading, label=f"{base.label}, nobody hijacks"))
-    detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
-    defenses = [entry for entry in cards("defense") if spec.defenses and _tried(entry, seen)]
-    for hijack in cards("hijack"):
-        free = _with_hijack(base, spec, hijack)
-        found.append(free)
-        again = replace(free, references=AGAIN)
-        # Who answers honestly gives a detector nothing to see.
-        if not hijack.obeys and (hijack.again or not spec.quick):
-            found += [_watched_by(again, entry) for entry in detectors]
-        if hijack.again:
-            found += [_defended_by(again, entry) for entry in defenses]
-    found += [_watched_by(honest, entry) for entry in detectors]
-    found += [_defended_by(honest, entry) for entry in defenses]
+        found.insert(1, replace(reading, label=f"{base.label}, nobody hijacks"))
     return found
 
 
-def _with_hijack(base: Scenario, spec: AuditSpec, hijack: Card) -> Scenario:
+def hijacked_trials(
+    base: Scenario, seen: Watched, alone: Mapping[str, int], *, defenses: bool, quick: bool
+) -> list[Scenario]:
+    """Train with every hijacker and honestly: as it is, watched by each detector, defended.
+
+    ``alone``: steps that hijackers take by themselves, where they have such a setting.
+    """
+    honest = replace(base, references=("joining",), label=f"{base.label}, honest")
+    found = [honest]
+    detectors = cards("detector") if defenses and seen.federation.watchable else ()
+    guards = [entry for entry in cards("defense") if defenses and _tried(entry, seen)]
+    for hijack in cards("hijack"):
+        free = _with_hijack(base, hijack, alone)
+        found.append(free)
+        again = replace(free, references=AGAIN)
+        # Who answers honestly gives a detector nothing to see.
+        if not hijack.obeys and (hijack.again or not quick):
+            found += [_watched_by(again, entry) for entry in detectors]
+        if hijack.again:
+            found += [_defended_by(again, entry) for entry in guards]
+    found += [_watched_by(honest, entry) for entry in detectors]
+    found += [_defended_by(honest, entry) for entry in guards]
+    return found
+
+
+def _with_hijack(base: Scenario, hijack: Card, alone: Mapping[str, int]) -> Scenario:
     own = {f.name for f in fields(hijack.part)}
     # One that trains along (0 steps alone) keeps to that.
     built = hijack.build()
-    brief = {
-        name: value
-        for name, value in QUICK_HIJACK.items()
-        if spec.quick and name in own and getattr(built, name)
-    }
+    brief = {name: value for name, value in alone.items() if name in own and getattr(built, name)}
     label = f"{base.label}, {hijack.name}"
     return replace(
         base,

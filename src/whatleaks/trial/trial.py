@@ -87,7 +87,8 @@ class PerRecord:
     true classes, ``judged`` the records' places in the table. ``spans``: what 0 to 1 stands for
     in each column. ``granted``: complete records of others that the adversary was given.
     ``groups``: which of ``group_names`` each target belongs to. ``samples`` hold truth beside
-    guess, only if the user asked for it.
+    guess, only if the user asked for it; of pictures ``pictures`` do: the own halves, the truth and
+    every attack's guess.
     """
 
     columns: tuple[str, ...]
@@ -108,6 +109,7 @@ class PerRecord:
     granted: int = 0
     groups: Ints = field(default_factory=lambda: sealed_ints([]))
     group_names: tuple[str, ...] = ()
+    pictures: tuple[tuple[str, Floats], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -312,6 +314,7 @@ def attack(
         training.data.spans_of(columns),
         len(rows.auxiliary) or len(shown.rows.known),
         *training.data.group_of(shown.rows.targets),
+        () if done is None else _shown_pictures(scenario, done, shown),
     )
     granted = sentences(parts.threat.grants) if attacked else ()
     stop = training.trained.stop
@@ -514,7 +517,7 @@ def _samples(
     scenario: Scenario, done: Done, columns: tuple[str, ...]
 ) -> tuple[tuple[float, float, str, str], ...]:
     """Show truth beside guess for a few records of the worst column: the user asked for it."""
-    if not scenario.shown:
+    if not scenario.shown or _of_pictures(scenario):
         return ()
     spread = done.evaluator.spread()
     found = [
@@ -528,6 +531,21 @@ def _samples(
     _, name, column = max(found, key=lambda entry: entry[0])
     pairs = done.evaluator.samples(done.answers[name], column, scenario.shown)
     return tuple((*pair, columns[column], name) for pair in pairs)
+
+
+def _of_pictures(scenario: Scenario) -> bool:
+    return bool(scenario.prepared("prepare") == "pictures")
+
+
+def _shown_pictures(scenario: Scenario, done: Done, stage: Stage) -> tuple[tuple[str, Floats], ...]:
+    """Show a few pictures beside what every attack makes of them: the user asked for it."""
+    attacks = [s.name for s in done.scored if s.role == "attack" and isinstance(s, Scored)]
+    if not scenario.shown or not _of_pictures(scenario) or not attacks:
+        return ()
+    pairs = {name: done.evaluator.pictures(done.answers[name], scenario.shown) for name in attacks}
+    own = sealed(stage.own[: scenario.shown])
+    truth = pairs[attacks[0]][0]
+    return (("own", own), ("truth", truth), *((name, guess) for name, (_, guess) in pairs.items()))
 
 
 def _nothing() -> PerRecord:
