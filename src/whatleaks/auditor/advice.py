@@ -23,6 +23,7 @@ from whatleaks.threat.grants import (
     PassiveNetwork,
     TreesGrant,
 )
+from whatleaks.threat.model import COLUMNS
 
 LOW, MEDIUM, COMPLETE = 0.1, 0.5, 0.99
 ENOUGH = LOW  # a defense that leaves less than this in every column is called effective
@@ -54,9 +55,10 @@ def level(found: ColumnFinding) -> str:
 def headline(threats: Sequence[ThreatFinding]) -> Headline:
     """Find the column in which joining adds most, and say it: once for all, once per condition."""
     tried = list(attacked(threats))
-    conditions = tuple(
-        _condition(name, threats, len(tried)) for name in ("model", "kept", "records")
-    )
+    # What a reader can decide about the label is not whether to hand over a model.
+    after = {card("threat", threat.name).part.wants for threat in threats}
+    decided = ("model", "kept", "records") if COLUMNS in after else ()
+    conditions = tuple(_condition(name, threats, len(tried)) for name in decided)
     already = already_known(threats)
     if not tried:
         nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")

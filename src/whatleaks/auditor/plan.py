@@ -16,10 +16,10 @@ from typing import Any
 
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import Card, card, cards, fingerprint, guesser
-from whatleaks.errors import UsageError, argument
+from whatleaks.errors import UsageError, argument, nearest
 from whatleaks.federation.protocol import Federation
 from whatleaks.threat.grants import ModelGrant, TreesGrant
-from whatleaks.threat.model import ThreatModel
+from whatleaks.threat.model import COLUMNS, LABEL, ThreatModel
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 from whatleaks.trial.plan import defense_fits, fits, model_named, models
 from whatleaks.trial.scenario import Scenario
@@ -78,10 +78,39 @@ def watched(model: str, threat: str) -> Watched | None:
     return Watched(found, model, federation, settings, view, entry.name)
 
 
-def threats_of(model: str) -> tuple[str, ...]:
-    """Return the threats that look at a model and follow the protocol."""
-    known = [entry for entry in cards("threat") if not entry.part.malicious]
+def threats_of(model: str, wants: str = COLUMNS) -> tuple[str, ...]:
+    """Return the threats that look at a model, follow the protocol and are after this."""
+    known = [e for e in cards("threat") if not e.part.malicious and e.part.wants == wants]
     return tuple(entry.name for entry in known if watched(model, entry.name) is not None)
+
+
+def protected(model: str, protect: str, threats: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return what an audit protects and under which threats; refuse threats that are after else.
+
+    Without any threat named, those that look at the model; if none of these is after what is to
+    be protected, all that are.
+    """
+    if protect not in ("", COLUMNS, LABEL):
+        raise UsageError(
+            f"{argument('protect')} is {COLUMNS} or {LABEL}, got {protect!r}."
+            f"{nearest(protect, (COLUMNS, LABEL))}"
+        )
+    wanted = dict.fromkeys(card("threat", name).part.wants for name in threats)
+    protect = protect or next(iter(wanted), COLUMNS)
+    fitting = threats_of(model, protect) or tuple(
+        entry.name
+        for entry in cards("threat")
+        if entry.part.wants == protect and not entry.part.malicious
+    )
+    for name in threats:
+        after = card("threat", name).part.wants
+        if after != protect:
+            raise UsageError(
+                f"{argument('threats')} {name} is after the {after}, the audit protects the "
+                f"{protect}: use {argument('threats')} {','.join(fitting)}, or "
+                f"{argument('protect')} {after}"
+            )
+    return protect, tuple(dict.fromkeys(threats or fitting))
 
 
 def looks_at(model: str, threat: str) -> Watched:

@@ -87,6 +87,11 @@ class Federation:
         """Return the kinds of knowledge that ``Trained.offer`` will hold."""
         raise NotImplementedError
 
+    def against(self, settings: Any, adversary: tuple[str, ...]) -> Any:
+        """Return the settings as this adversary makes them by what it does to its own table."""
+        del adversary
+        return settings
+
     def choose_rows(
         self, holdings: Holdings, chosen: Rows, pool: Ints, settings: Any, streams: Streams
     ) -> Rows:

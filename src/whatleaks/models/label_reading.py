@@ -1,8 +1,8 @@
-"""The other direction of L section 4.1: a passive party reads labels off its own gradient.
+"""The other direction of L section 4.1: what a passive party's own gradients say about labels.
 
 Its gradient g = X_A^T d + alpha W_A determines the residuals of a batch once it has as many
-independent columns as the batch has records. In a logistic regression with the polynomial
-sigmoid d = z / 4 + 1/2 - y, so while scores are small the sign of d is the label.
+independent columns as the batch has records. From d = slope (z_A + z_B) + offset - y it takes
+its own part off, and y - slope z_B is left: the label, less what the others' columns say.
 """
 
 from __future__ import annotations
@@ -11,34 +11,37 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from whatleaks.arrays import Bools, Floats, Ints
+from whatleaks.arrays import Floats, Ints
 from whatleaks.errors import AttackError
-from whatleaks.models.residuals import independent_records, residuals
+from whatleaks.models.grids import Grid
+from whatleaks.models.residuals import independent_records
+
+SHIFTS = 201  # common shifts of all labels that are tried, over one step of the grid
 
 
-def labels_from_gradients(
-    x: Floats,
-    gradients: Floats,
-    first_weights: Floats,
-    batches: Sequence[Ints],
-    learning_rate: float,
-    alpha: float,
-) -> Bools:
-    """Return for every record of the first pass whether its label is 1.
-
-    ``batches`` are those of the first pass, and ``gradients`` has at least as many rows. The own
-    weights follow from the first ones and the gradients.
-    """
-    labels = np.zeros(len(x), dtype=np.bool_)
-    weights = np.array(first_weights)
-    for rows, gradient in zip(batches, gradients, strict=False):
-        rank = independent_records(x[rows])
+def check_determined(own: Floats, batches: Sequence[Ints]) -> None:
+    """Refuse where the own columns do not determine the residuals of every batch."""
+    for rows in batches:
+        rank = independent_records(own[rows])
         if rank < len(rows):
             raise AttackError(
-                f"{x.shape[1]} columns of rank {rank} cannot determine the residuals of "
+                f"{own.shape[1]} columns of rank {rank} cannot determine the residuals of "
                 f"{len(rows)} records: {len(rows) - rank} columns made up would"
             )
-        d = residuals(x[rows], gradient[None], weights[None], alpha)[:, 0]
-        labels[rows] = d < 0.0
-        weights = weights - learning_rate * gradient
-    return labels
+
+
+def nearest_labels(left: Floats, grid: Grid) -> Floats:
+    """Move y - slope z_B to the nearest label, after the one shift that brings all nearest.
+
+    The others' output z_B of small weights is mostly a constant, as values lie in 0..1 and their
+    means do not vanish. Among shifts of less than half a step the one is taken that leaves the
+    smallest mean squared distance; it is found from ``left`` alone. A label that is an ordinary
+    number stays as it is.
+    """
+    if grid.free or grid.levels < 2:
+        return left
+    shifts = np.linspace(-0.5, 0.5, SHIFTS) * grid.step
+    moved = left[None, :] + shifts[:, None]
+    distance = ((moved - grid.snap(moved)) ** 2).mean(axis=1)
+    best = shifts[int(distance.argmin())]
+    return np.asarray(grid.snap(left + best), dtype=np.float64)

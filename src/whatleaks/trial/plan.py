@@ -79,6 +79,7 @@ def plan(scenario: Scenario) -> Plan:
         )
     settings = with_options(settings, scenario.model_options, f"model {scenario.model!r}")
     threat: ThreatModel[Any] = card("threat", scenario.threat).part
+    settings = federation.against(settings, threat.adversary)
     view = threat.view_for(federation.shows, federation.offers(settings))
     if view is None:
         raise SpecError(
@@ -122,6 +123,7 @@ def training_key(scenario: Scenario) -> str:
     if Auxiliary not in threat.grants:
         kept.pop("auxiliary", None)
     kept["threat"] = Auxiliary in threat.grants  # records set apart do not train
+    kept["adversary"] = threat.adversary  # who pads its table, and whose messages are kept
     kept["attacks"] = [n for n in scenario.attacks if guesser(n).kind == "hijack"]
     if not kept["attacks"]:
         kept.pop("attack_options", None)

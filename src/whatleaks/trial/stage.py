@@ -22,10 +22,11 @@ from whatleaks.federation.protocol import Trained
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownPeople, ModelGrant, Schema, TreesGrant, hand_out
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.model import Memory, ThreatModel, averaged, plain_messages
+from whatleaks.threat.model import LABEL, Memory, ThreatModel, averaged, plain_messages
 from whatleaks.trial.plan import build_guesser
 from whatleaks.wire.channel import Alter, Channel
 from whatleaks.wire.message import Message
+from whatleaks.wire.parties import ACTIVE
 from whatleaks.wire.transcript import Transcript
 
 
@@ -48,7 +49,9 @@ class Stage:
 
     @property
     def victims(self) -> tuple[str, ...]:
-        """The passive parties whose columns are wanted."""
+        """The passive parties whose columns are wanted, or the label in a party's place."""
+        if self.threat.wants == LABEL:
+            return (LABEL,)
         return self.holdings.victims(self.coalition)
 
     @property
@@ -75,7 +78,9 @@ class Stage:
         memory = Memory(
             self.holdings.joined(self.coalition, rows),
             self.holdings.joined(self.coalition, self.rows.training),
-            sealed_ints(self.holdings.labels[self.rows.training]),
+            sealed_ints(
+                self.holdings.labels[self.rows.training] if ACTIVE in self.coalition else []
+            ),
             sum(self.holdings.columns[party].shape[1] for party in self.victims),
             tuple(kept for party in self.coalition for kept in self.trained.memory(party)),
             self._places(rows),

@@ -39,6 +39,7 @@ from whatleaks.models.tree import Tree
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Auxiliary, ForestModel, KnownPeople, TreeModel, sentences
 from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.model import LABEL
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
 from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
 VALUE_ERROR = "value error"  # how far the model's value of a numeric label is off, on average
 MEAN_ERROR = "value error of the mean"
+MOST_FREQUENT = "most frequent label"
 BOUNDED = (
     f"The limit's forest was bounded: with more than {WIDE} columns it looks at the {WIDE} that "
     "tell most and splits by mixtures of the unknown ones."
@@ -191,7 +193,9 @@ def train(
         settings = replace(settings, model=data.given)
     holdings = data.holdings
     rows = _rows(scenario, parts, data, streams)
-    heard = (ACTIVE, *scenario.coalition) if parts.federation.recorded else ()
+    heard = (
+        (ACTIVE, *parts.threat.adversary, *scenario.coalition) if parts.federation.recorded else ()
+    )
     channel = Channel(Transcript(heard), _altered(parts, streams, "messages/training"))
     hijacker = parts.hijacker
     if hijacker is not None and scenario.isolated:
@@ -353,7 +357,10 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
     for party in coalition:
         if party not in training.data.holdings.columns:
             raise SpecError(f"coalition: there is no party {party!r} in this federation")
-    if not training.data.holdings.victims(coalition):
+    holdings = training.data.holdings
+    if parts.threat.wants == LABEL:
+        holdings = holdings.with_label(LABEL, scenario.prepared("label") or LABEL)
+    elif not holdings.victims(coalition):
         raise SpecError("coalition: every passive party is in it, so nobody is attacked")
     altered = _altered(parts, streams, "messages/release")
     if isinstance(defense, ReleaseDefense) and defense.learns and len(training.rows.training):
@@ -361,7 +368,7 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
         scores = training.trained.release(training.rows.training, silent, OPEN)
         defense = defense if scores is None else defense.learnt(scores)
     stage = Stage(
-        training.data.holdings,
+        holdings,
         training.rows,
         training.trained,
         training.channel.transcript if parts.federation.recorded else None,
@@ -396,6 +403,9 @@ def _about(stage: Stage, shown: Stage, correct: Ints | None) -> dict[str, Quanti
     }
     if correct is not None and len(correct):
         measured["accuracy"] = wilson(int(correct.sum()), len(correct), "accuracy")
+    if stage.threat.wants == LABEL and stage.holdings.target is None:
+        most = np.bincount(stage.holdings.labels[stage.rows.targets]).max(initial=0)
+        measured[MOST_FREQUENT] = wilson(int(most), asked, "share of people")
     missed = stage.value_errors()
     if missed is not None:
         for name, errors in zip((VALUE_ERROR, MEAN_ERROR), missed, strict=True):

@@ -37,7 +37,7 @@ from whatleaks.federation.regression.settings import (
     draw_weights,
     with_fakes,
 )
-from whatleaks.models.regression_history import RegressionHistory
+from whatleaks.models.regression_history import OwnSteps, RegressionHistory
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
@@ -66,6 +66,7 @@ class Run:
     passive_weights: Floats
     losses: tuple[float, ...]
     weights: Mapping[str, Floats]
+    passive: Mapping[str, OwnSteps]  # what each passive party remembers of its own steps
 
 
 def run(
@@ -143,6 +144,7 @@ def run_regression(
         sealed(np.concatenate([passive.weights for passive in passives.values()])),
         tuple(_loss(link, x, np.concatenate(parts), y, settings.alpha) for parts in epochs),
         weights,
+        {name: passive.own_steps() for name, passive in passives.items()},
     )
 
 

@@ -2,7 +2,7 @@
 
 Without a target of its own a table's class number is the target. A batch is as large as the
 attack can solve: as many records as the active party has columns, with fake columns added
-where it has few (section 4.1). One such batch trains, as in the paper, or with ``whole`` all
+where it has few (section 4.1); where a passive party is curious about the label, it adds them. One such batch trains, as in the paper, or with ``whole`` all
 records in batches that take turns. What is attacked are the records that train.
 
 Streams used: ``batch``, ``active/fakes`` and ``PARTY/weights``. Keys are drawn from the
@@ -12,6 +12,7 @@ system's randomness, as keys must be: no number of the training depends on them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from whatleaks.federation.regression.settings import (
     Link,
     RegressionSettings,
     SecureLinearSettings,
+    with_fakes,
 )
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.trained import public_ranges
@@ -93,7 +95,7 @@ class TrainedOnBatch:
         """Tell the sizes of what was trained."""
         widths = {name: table.shape[1] for name, table in self.holdings.columns.items()}
         return {
-            "attacker columns": widths[ACTIVE] + self.settings.fake_columns,
+            "attacker columns": self.curious_columns,
             "victim columns": sum(widths[name] for name in self.holdings.passives),
             "records": len(self.rows.training),
         }
@@ -102,21 +104,34 @@ class TrainedOnBatch:
         """Tell how much of the table trained, and in what batches."""
         records, everybody = len(self.rows.training), len(self.holdings.labels)
         size = self.settings.batch_size or records
-        made_up = self.settings.fake_columns
+        made_up = self.made_up
         fakes = f", {made_up} of them made up," if made_up else ""
         return (
             f"{records} of the table's {everybody} records trained on ciphertexts, in "
             f"{-(-records // size)} batches of {size}: the partner's "
-            f"{self.holdings.columns[ACTIVE].shape[1] + made_up} columns{fakes} are what its "
+            f"{self.curious_columns} columns{fakes} are what its "
             "equations for a batch are made of.",
         )
+
+    @property
+    def made_up(self) -> int:
+        """How many fake columns the curious party added."""
+        return self.settings.fake_columns
+
+    @property
+    def curious_columns(self) -> int:
+        """How many columns the curious party has, fakes included."""
+        return int(self.holdings.columns[ACTIVE].shape[1]) + self.made_up
+
+    def tables(self) -> tuple[Floats, list[Floats], Floats]:
+        """Return own columns, passive tables and targets as they trained."""
+        return tables_of(self.holdings, self.rows, self.link)
 
     def outputs(self) -> Floats | None:
         """Return the passive parties' summed z of every record (rows) in every epoch (columns)."""
         from whatleaks.federation.regression.linear import plain_regression
 
-        tables = tables_of(self.holdings, self.rows, self.link)
-        plain = plain_regression(self.link, *tables, self.settings, self._streams)
+        plain = plain_regression(self.link, *self.tables(), self.settings, self._streams)
         records, epochs = len(self.rows.training), self.settings.epochs
         found = np.empty((records, epochs))
         steps = iter(plain.outputs)
@@ -137,12 +152,40 @@ class RegressionTrained(TrainedOnBatch):
         streams: Streams,
         run: Run,
         link: Link,
+        passives: list[Floats],
+        curious: str = ACTIVE,
     ) -> None:
         super().__init__(holdings, rows, settings, streams, link)
         self.run = run
+        self._passives = passives
+        self._curious = curious
+
+    @property
+    def made_up(self) -> int:
+        """How many fake columns the curious party added."""
+        if self._curious == ACTIVE:
+            return super().made_up
+        names = dict(zip(self.holdings.passives, self._passives, strict=True))
+        held = self.holdings.columns[self._curious]
+        return int(names[self._curious].shape[1]) - int(held.shape[1])
+
+    @property
+    def curious_columns(self) -> int:
+        """How many columns the curious party has, fakes included."""
+        return int(self.holdings.columns[self._curious].shape[1]) + self.made_up
+
+    def tables(self) -> tuple[Floats, list[Floats], Floats]:
+        """Return own columns, passive tables (with fakes) and targets as they trained."""
+        own, _, target = super().tables()
+        return own, self._passives, target
 
     def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
-        """Return the public ranges and the victims' answers to made-up records."""
+        """Return the public ranges and the victims' answers to made-up records.
+
+        Whoever holds columns only asks nobody and is offered nothing.
+        """
+        if ACTIVE not in coalition:
+            return ()
         unknown = victims(self.holdings, coalition)
         columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
         ranges = public_ranges(columns)
@@ -167,16 +210,15 @@ class RegressionTrained(TrainedOnBatch):
         return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
 
     def memory(self, party: str) -> tuple[object, ...]:
-        """Return the active party's own part in the training, step by step."""
-        return (self.run.active,) if party == ACTIVE else ()
+        """Return a data party's own part in the training, step by step."""
+        return (self.run.active if party == ACTIVE else self.run.passive[party],)
 
     def notes(self) -> tuple[str, ...]:
         """Tell what was trained, and what the protocol cannot stop."""
-        columns = self.holdings.columns[ACTIVE].shape[1] + self.settings.fake_columns
         return (
             *super().notes(),
             "the partner is taken to follow the protocol: one that does not can have the arbiter "
-            f"decrypt {columns} numbers of its choice in every step, and nothing here stops it.",
+            f"decrypt {self.curious_columns} numbers of its choice in every step, and nothing here stops it.",
         )
 
 
@@ -263,6 +305,12 @@ class RegressionFederation(Federation):
             {Ranges, KnownValues, Queries} if settings.queries else {Ranges, KnownValues}
         )
 
+    def against(
+        self, settings: RegressionSettings, adversary: tuple[str, ...]
+    ) -> RegressionSettings:
+        """Let the party that is curious add the fake columns: nobody else sees them."""
+        return replace(settings, fakes_by=ACTIVE if ACTIVE in adversary else adversary[0])
+
     def choose_rows(
         self,
         holdings: Holdings,
@@ -294,9 +342,16 @@ class RegressionFederation(Federation):
         link = LINKS[settings.link]
         own, passives, target = tables_of(holdings, rows, link)
         unknown = sum(table.shape[1] for table in passives)
-        chosen = settings.for_batch(own, unknown)
+        curious = settings.fakes_by
+        if curious == ACTIVE:
+            chosen = settings.for_batch(own, unknown)
+        else:
+            at = holdings.passives.index(curious)
+            chosen = settings.for_batch(own, unknown, passives[at])
+            passives[at] = with_fakes(passives[at], chosen, streams.rng(f"{curious}/fakes"))
+            chosen = replace(chosen, fake_columns=0)
         done = run_regression(link, own, passives, target, chosen, streams, channel)
-        return RegressionTrained(holdings, rows, chosen, streams, done, link)
+        return RegressionTrained(holdings, rows, chosen, streams, done, link, passives, curious)
 
     def alone(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams

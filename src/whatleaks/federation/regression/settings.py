@@ -11,6 +11,7 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.crypto.keys import check_key_settings
 from whatleaks.errors import SpecError, TableError
 from whatleaks.seeds import Streams
+from whatleaks.wire.parties import ACTIVE
 
 FEWEST, MOST = 10, 40  # records in a batch that an audit chooses
 MOST_RECORDS = 400  # that train on ciphertexts where the whole table is meant to
@@ -125,7 +126,8 @@ class RegressionSettings(SecureLinearSettings):
     ``fake_columns`` -1:
     as many as its equations lack. ``learning_rate`` 0: gradients are sums over the batch and
     values lie in 0..1, so one over records times columns is always stable. ``link``: linear, or
-    logistic with the sigmoid taken to first order.
+    logistic with the sigmoid taken to first order. ``fakes_by``: the party that adds the fake
+    columns, the one that is curious.
     """
 
     epochs: int = 12
@@ -134,6 +136,7 @@ class RegressionSettings(SecureLinearSettings):
     records: int = 0
     whole: bool = False
     link: str = LINEAR.name
+    fakes_by: str = ACTIVE
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
@@ -158,14 +161,20 @@ class RegressionSettings(SecureLinearSettings):
         count = min(records, self.records or batch)
         return count, count
 
-    def for_batch(self, own: Floats, unknown: int) -> SecureLinearSettings:
-        """Return the settings for a batch of these own columns and so many unknown ones."""
+    def for_batch(
+        self, own: Floats, unknown: int, curious: Floats | None = None
+    ) -> SecureLinearSettings:
+        """Return the settings for a batch of these own columns and so many unknown ones.
+
+        ``curious`` are the columns of the party that adds fakes, where it is not the active one.
+        """
         records, width = own.shape
         size = self.sizes(width, records)[1] if self.whole else self.batch_size or records
         size = min(size, records)
         fakes, room = self.fake_columns, self.fake_columns
         if self.fake_columns < 0:
-            cuts = [own[rows] for rows in self._plain(0, 1.0, size).all_batches(records)]
+            table = own if curious is None else curious
+            cuts = [table[rows] for rows in self._plain(0, 1.0, size).all_batches(records)]
             fakes = max(len(cut) - min(len(cut), int(np.linalg.matrix_rank(cut))) for cut in cuts)
             room = size
         rate = self.learning_rate or 1.0 / (size * (width + room + unknown))
