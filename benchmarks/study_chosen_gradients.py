@@ -50,7 +50,9 @@ def read_one_tree(unnoticed: bool) -> None:
     for node in found:
         truth = cut[:, None] >= passive.columns.seen[node.records][:, column].T
         counted = sorted(map(tuple, truth.tolist()))
-        right += sum(a == b for a, b in zip(sorted(map(tuple, node.left.tolist())), counted, strict=True))
+        right += sum(
+            a == b for a, b in zip(sorted(map(tuple, node.left.tolist())), counted, strict=True)
+        )
         total += len(counted)
     told = sum(len(node.records) for node in found)
     print(

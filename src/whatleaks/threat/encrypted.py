@@ -11,10 +11,11 @@ from whatleaks.arrays import sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
 from whatleaks.models.regression_history import RegressionHistory
-from whatleaks.threat.grants import Granted, KnownPeople, KnownValues, Queries, Ranges
+from whatleaks.threat.grants import Granted, KnownPeople, KnownValues, Queries, Ranges, Schema
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, must_remember, plain_messages
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 from whatleaks.threat.views.encrypted_known import EncryptedKnownView
+from whatleaks.threat.views.encrypted_outputs import EncryptedOutputsView
 from whatleaks.threat.views.encrypted_values import EncryptedValuesView
 from whatleaks.wire.message import Message
 
@@ -49,6 +50,23 @@ def _encrypted_values(
     view: type[EncryptedValuesView],
 ) -> EncryptedValuesView:
     return view(**_seen(received, memory, granted), known=granted[KnownValues])
+
+
+def _encrypted_outputs(
+    received: Sequence[Message],
+    memory: Memory,
+    granted: Granted,
+    view: type[EncryptedOutputsView],
+) -> EncryptedOutputsView:
+    outputs = plain_messages(received, "output")
+    if not outputs or any(len(part) != len(memory.target) for part in outputs):
+        raise WireError(f"no partner sent its output of {len(memory.target)} records")
+    # Several partners each send theirs; what is known of their weights is known side by side.
+    return view(
+        **_seen(received, memory, granted),
+        predicted=sealed(np.sum(outputs, axis=0)),
+        grids=granted[Schema].grids,
+    )
 
 
 def _seen(received: Sequence[Message], memory: Memory, granted: Granted) -> dict[str, Any]:
@@ -117,6 +135,18 @@ ENCRYPTED_KNOWN = threat(
         reads=frozenset({"gradient"}),
         views=(EncryptedKnownView,),
         project=_encrypted_known,
+    )
+)
+
+ENCRYPTED_OUTPUTS = threat(
+    ThreatModel(
+        name="encrypted-outputs",
+        conduct=Conduct.CURIOUS,
+        sees=f"{SEES}, and the partner's plain output of every record that is predicted",
+        grants=frozenset({Schema, Ranges, Queries}),
+        reads=frozenset({"gradient", "output"}),
+        views=(EncryptedOutputsView,),
+        project=_encrypted_outputs,
     )
 )
 

@@ -40,6 +40,8 @@ from whatleaks.models.joined_parts import diagonal
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
+from whatleaks.wire.exchange import Exchange
+from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ACTIVE
 
 if TYPE_CHECKING:
@@ -199,6 +201,20 @@ class RegressionTrained(TrainedOnBatch):
         known = self._elements(unknown, weights)
         return (ranges, Queries(sealed(records), sealed(answers)), known)
 
+    def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats | None:
+        """Have records predicted: every passive party sends its plain z (section 4.1).
+
+        Fake columns mean nothing: records get zeros there. Closed with the queries.
+        """
+        del guard
+        if self.settings.queries:
+            exchange = Exchange(channel)
+            for party in self.holdings.passives:
+                columns = self.holdings.columns[party]
+                z = columns[rows] @ self.run.weights[party][: columns.shape[1]]
+                exchange.send(0, party, ACTIVE, "output", Plain(sealed(z)))
+        return None
+
     def _elements(self, unknown: tuple[str, ...], weights: Floats | None) -> KnownValues:
         """Return the elements of the trained records that Corollary 1 asks for."""
         table = self.holdings.joined(unknown, self.rows.training)
@@ -297,7 +313,7 @@ class RegressionFederation(Federation):
         "encrypted": RegressionSettings(),
         "encrypted-logistic": RegressionSettings(link=LOGISTIC.name),
     }
-    shows = frozenset({"gradient"})
+    shows = frozenset({"gradient", "output"})
 
     def offers(self, settings: RegressionSettings) -> frozenset[type[Grant]]:
         """Answers to queries, unless the prediction phase stays closed."""
