@@ -80,7 +80,9 @@ class BoostModelSettings:
 
     ``queries`` opens the prediction phase to made-up records: ``per_query`` of them at a time,
     until every threshold is known to ``epsilon`` on the scale 0 to 1. ``together`` searches all
-    nodes with every query; off, one node after another as Algorithm 1 does.
+    nodes with every query; off, one node after another as Algorithm 1 does. ``real_paths``: an
+    owner answers only about records that can have come to the node, as far as its own nodes tell.
+    ``most_queries`` ends the search early; 0: never.
     """
 
     records: int = 200
@@ -96,11 +98,15 @@ class BoostModelSettings:
     per_query: int = 401
     epsilon: float = 1e-6
     together: bool = True
+    real_paths: bool = False
+    most_queries: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train or search."""
         if self.records < 10:
             raise SpecError(f"records is {self.records}: grow trees on at least 10")
+        if self.most_queries < 0:
+            raise SpecError(f"most_queries is {self.most_queries}: use 1 or more, or 0 for any")
         if self.per_query < 3 or not self.epsilon > 0.0:
             raise SpecError(
                 f"per_query is {self.per_query} and epsilon {self.epsilon:g}: use at least 3 "
