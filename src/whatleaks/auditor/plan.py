@@ -24,6 +24,7 @@ from whatleaks.threat.views.prediction import WhiteBoxLinearView
 from whatleaks.trial.plan import defense_fits, fits, model_named, models
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
+from whatleaks.wire.parties import HELPERS
 
 TRAINING_FRACTION = 0.6
 SHOWN = 10  # records shown with their values, if the user asks for it
@@ -79,8 +80,17 @@ def watched(model: str, threat: str) -> Watched | None:
 
 
 def threats_of(model: str, wants: str = COLUMNS) -> tuple[str, ...]:
-    """Return the threats that look at a model, follow the protocol and are after this."""
-    known = [e for e in cards("threat") if not e.part.malicious and e.part.wants == wants]
+    """Return the threats that look at a model, follow the protocol and are after this.
+
+    An arbiter or coordinator is trusted, unless a threat with it is asked for by name.
+    """
+    known = [
+        entry
+        for entry in cards("threat")
+        if entry.part.wants == wants
+        and not entry.part.malicious
+        and not set(HELPERS) & set(entry.part.adversary)
+    ]
     return tuple(entry.name for entry in known if watched(model, entry.name) is not None)
 
 
@@ -316,6 +326,9 @@ def _tried(entry: Card, seen: Watched) -> bool:
         return False
     if defense.socket == "data":  # elsewhere the training leaks, and columns are all there is
         return bool(seen.federation.shows & RELEASES)
+    if defense.socket == "training":  # what it closes altogether leaves nothing to measure
+        adapted = seen.federation.offers(defense.adapt(seen.settings))
+        return seen.threat.view_for(seen.federation.shows, adapted) is seen.view
     if defense.socket == "parameters":
         return any(issubclass(kind, ModelGrant | TreesGrant) for kind in seen.threat.grants)
     simulated = getattr(defense, "attack", "")

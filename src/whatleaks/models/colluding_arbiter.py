@@ -23,8 +23,12 @@ def table_from_gradients(
     records: int,
     learning_rate: float,
     alpha: float,
+    cutoff: float | None = None,
 ) -> Floats:
-    """Solve for the table; one row of ``gradients``, one batch and its residuals for every step."""
+    """Solve for the table; one row of ``gradients``, one batch and its residuals for every step.
+
+    Singular values below ``cutoff`` of the largest count as none; None: those of rounding.
+    """
     steps = len(gradients)
     design = np.zeros((steps, records + 1))
     for step, (rows, d) in enumerate(zip(batches, residuals, strict=True)):
@@ -38,5 +42,5 @@ def table_from_gradients(
             f"{steps} gradients cannot determine {design.shape[1]} unknowns of every column: "
             "train for more epochs"
         )
-    solved = np.linalg.lstsq(design, gradients + alpha * learning_rate * before, rcond=None)[0]
+    solved = np.linalg.lstsq(design, gradients + alpha * learning_rate * before, rcond=cutoff)[0]
     return np.asarray(solved[:records], dtype=np.float64)

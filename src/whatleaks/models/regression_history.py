@@ -38,3 +38,12 @@ class RegressionHistory(OwnSteps):
     """The same of the party that holds the targets."""
 
     targets: Floats = field(kw_only=True)
+
+
+@travels
+@dataclass(frozen=True)
+class DecryptedSteps:
+    """What the arbiter's key opens of every step: the passive parties' gradients, the residuals."""
+
+    gradients: Floats
+    residuals: tuple[Floats, ...]

@@ -17,6 +17,7 @@ from whatleaks.threat.grants import Auxiliary, KnownPeople
 from whatleaks.threat.model import ThreatModel
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import like
+from whatleaks.wire.parties import HELPERS
 
 RETRAINS = ("data", "training", "message")  # sockets that change what is trained
 
@@ -123,7 +124,8 @@ def training_key(scenario: Scenario) -> str:
     if Auxiliary not in threat.grants:
         kept.pop("auxiliary", None)
     kept["threat"] = Auxiliary in threat.grants  # records set apart do not train
-    kept["adversary"] = threat.adversary  # who pads its table, and whose messages are kept
+    # Who pads its table, and whose messages are kept; a helper holds no table.
+    kept["adversary"] = [party for party in threat.adversary if party not in HELPERS]
     kept["attacks"] = [n for n in scenario.attacks if guesser(n).kind == "hijack"]
     if not kept["attacks"]:
         kept.pop("attack_options", None)

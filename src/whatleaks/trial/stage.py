@@ -55,6 +55,11 @@ class Stage:
         return self.holdings.victims(self.coalition)
 
     @property
+    def members(self) -> tuple[str, ...]:
+        """Those of the coalition that hold columns: an arbiter holds none."""
+        return tuple(party for party in self.coalition if party in self.holdings.columns)
+
+    @property
     def truth(self) -> Floats:
         """The victims' columns of the target records."""
         return self.holdings.joined(self.victims, self.rows.targets)
@@ -62,22 +67,22 @@ class Stage:
     @property
     def own(self) -> Floats:
         """The coalition's columns of the target records."""
-        return self.holdings.joined(self.coalition, self.rows.targets)
+        return self.holdings.joined(self.members, self.rows.targets)
 
     def view(self, rows: Ints) -> Any:
         """Have ``rows`` predicted, and project what the coalition then holds."""
         answers = self._asked(rows)
         received = [
             message
-            for party in self.coalition
+            for party in self.members
             for message in (
                 *(() if self.training is None else self.training.received_by(party)),
                 *(answer for answer in answers if answer.receiver == party),
             )
         ]
         memory = Memory(
-            self.holdings.joined(self.coalition, rows),
-            self.holdings.joined(self.coalition, self.rows.training),
+            self.holdings.joined(self.members, rows),
+            self.holdings.joined(self.members, self.rows.training),
             sealed_ints(
                 self.holdings.labels[self.rows.training] if ACTIVE in self.coalition else []
             ),
@@ -130,7 +135,7 @@ class Stage:
         released = np.concatenate(sent) if sent else np.zeros((len(rows), 0))
         return (
             KnownPeople(
-                self.holdings.joined(self.coalition, rows),
+                self.holdings.joined(self.members, rows),
                 self.holdings.joined(self.victims, rows),
                 sealed_ints(self.holdings.labels[rows]),
                 sealed(released),

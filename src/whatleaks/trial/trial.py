@@ -55,7 +55,7 @@ from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.stage import Stage, simulation
 from whatleaks.trial.truth import Committed, Truth
 from whatleaks.wire.channel import Alter, Channel
-from whatleaks.wire.parties import ACTIVE
+from whatleaks.wire.parties import ACTIVE, HELPERS
 from whatleaks.wire.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -355,7 +355,7 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
     defense = parts.defense
     coalition = tuple(dict.fromkeys((*parts.threat.adversary, *scenario.coalition)))
     for party in coalition:
-        if party not in training.data.holdings.columns:
+        if party not in training.data.holdings.columns and party not in HELPERS:
             raise SpecError(f"coalition: there is no party {party!r} in this federation")
     holdings = training.data.holdings
     if parts.threat.wants == LABEL:
@@ -478,7 +478,7 @@ def _guess(
             scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
     if "alone" in scenario.references:
         own, other_own = (
-            stage.holdings.joined(stage.coalition, rows)
+            stage.holdings.joined(stage.members, rows)
             for rows in (stage.rows.targets, stage.rows.others)
         )
         with clock("limit alone"):

@@ -37,12 +37,11 @@ from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.summed.trained import public_ranges
 from whatleaks.models.gram_rows import corollary_positions
 from whatleaks.models.joined_parts import diagonal
+from whatleaks.models.regression_history import DecryptedSteps
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
-from whatleaks.wire.exchange import Exchange
-from whatleaks.wire.message import Plain
-from whatleaks.wire.parties import ACTIVE
+from whatleaks.wire.parties import ACTIVE, ARBITER
 
 if TYPE_CHECKING:
     from whatleaks.federation.regression.linear import Run
@@ -208,11 +207,10 @@ class RegressionTrained(TrainedOnBatch):
         """
         del guard
         if self.settings.queries:
-            exchange = Exchange(channel)
             for party in self.holdings.passives:
                 columns = self.holdings.columns[party]
                 z = columns[rows] @ self.run.weights[party][: columns.shape[1]]
-                exchange.send(0, party, ACTIVE, "output", Plain(sealed(z)))
+                channel.send_plain(0, party, ACTIVE, "output", z)
         return None
 
     def _elements(self, unknown: tuple[str, ...], weights: Floats | None) -> KnownValues:
@@ -226,8 +224,27 @@ class RegressionTrained(TrainedOnBatch):
         return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
 
     def memory(self, party: str) -> tuple[object, ...]:
-        """Return a data party's own part in the training, step by step."""
+        """Return a data party's own part in the training, or what the arbiter's key opens."""
+        if party == ARBITER:
+            return (self._decrypted(),)
         return (self.run.active if party == ACTIVE else self.run.passive[party],)
+
+    def _decrypted(self) -> DecryptedSteps:
+        """Return the passive gradients that the arbiter decrypted, and the residuals it can.
+
+        The active party holds [[d]] of every step, the arbiter the key. Of masked gradients it
+        holds none.
+        """
+        held = [self.run.passive[party] for party in self.holdings.passives]
+        mine = self.run.active
+        residuals = []
+        for step in range(len(mine.gradients)):
+            rows = mine.batches[step % len(mine.batches)]
+            z = sum(one.columns[rows] @ one.weights[step] for one in (mine, *held))
+            residuals.append(sealed(mine.slope * z + mine.offset - mine.targets[rows]))
+        gradients = np.concatenate([one.gradients for one in held], axis=1)
+        seen = gradients[:0] if self.settings.mask_gradients else gradients
+        return DecryptedSteps(sealed(seen), tuple(residuals))
 
     def notes(self) -> tuple[str, ...]:
         """Tell what was trained, and what the protocol cannot stop."""

@@ -127,7 +127,8 @@ class RegressionSettings(SecureLinearSettings):
     as many as its equations lack. ``learning_rate`` 0: gradients are sums over the batch and
     values lie in 0..1, so one over records times columns is always stable. ``link``: linear, or
     logistic with the sigmoid taken to first order. ``fakes_by``: the party that adds the fake
-    columns, the one that is curious.
+    columns, the one that is curious. ``least_batch``: no batch of ``whole`` is smaller, and nobody
+    has more columns than agreed, so none are made up; 0: batches as they suit the curious one.
     """
 
     epochs: int = 12
@@ -137,6 +138,7 @@ class RegressionSettings(SecureLinearSettings):
     whole: bool = False
     link: str = LINEAR.name
     fakes_by: str = ACTIVE
+    least_batch: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
@@ -144,8 +146,10 @@ class RegressionSettings(SecureLinearSettings):
             raise SpecError(f"link is {self.link!r}: use one of {', '.join(LINKS)}")
         if self.records < 0:
             raise SpecError(f"records is {self.records}: use 1 or more, or 0 for as many as fit")
-        if self.whole and (self.records or self.batch_size or self.shuffle):
+        if self.whole and (self.records or self.batch_size):
             raise SpecError("whole chooses records and batches itself: leave the others out")
+        if self.least_batch < 0:
+            raise SpecError(f"least_batch is {self.least_batch}: use 1 or more, or 0 for any")
         if self.fake_columns < -1 or self.learning_rate < 0.0:
             raise SpecError(
                 "fake_columns and learning_rate must not be negative (-1 and 0 choose them), got "
@@ -155,7 +159,7 @@ class RegressionSettings(SecureLinearSettings):
 
     def sizes(self, own: int, records: int) -> tuple[int, int]:
         """Return how many of the records train, and how many of them are in a batch."""
-        batch = min(records, max(FEWEST, min(own, MOST)))
+        batch = min(records, max(FEWEST, min(own, MOST), self.least_batch))
         if self.whole:
             return min(records, MOST_RECORDS) // batch * batch, batch
         count = min(records, self.records or batch)
@@ -171,8 +175,9 @@ class RegressionSettings(SecureLinearSettings):
         records, width = own.shape
         size = self.sizes(width, records)[1] if self.whole else self.batch_size or records
         size = min(size, records)
-        fakes, room = self.fake_columns, self.fake_columns
-        if self.fake_columns < 0:
+        agreed = 0 if self.least_batch else self.fake_columns
+        fakes, room = agreed, agreed
+        if agreed < 0:
             table = own if curious is None else curious
             cuts = [table[rows] for rows in self._plain(0, 1.0, size).all_batches(records)]
             fakes = max(len(cut) - min(len(cut), int(np.linalg.matrix_rank(cut))) for cut in cuts)
