@@ -9,8 +9,10 @@ import pytest
 
 from whatleaks.arrays import sealed, sealed_bools, sealed_ints
 from whatleaks.auditor.advice import effective, headline
+from whatleaks.auditor.again import joined, strongest_again
 from whatleaks.auditor.combine import Entry, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
+from whatleaks.auditor.spec import AuditSpec
 from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.scenario import Scenario
@@ -111,3 +113,49 @@ def test_elements_that_were_given_are_a_bar_of_their_own() -> None:
     )
     found = run_trial(scenario).outcome.baselines
     assert 0.0 < found["known-values"].value < found["half"].value
+
+
+@pytest.mark.parametrize(("slow", "again"), [(0.51, False), (0.7, True)])
+def test_a_slow_attack_that_leads_in_any_column_is_tried_with_the_defense(
+    slow: float, again: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.random((RECORDS, 2))
+    spread = sealed((truth - truth.mean(axis=0)) ** 2)
+    noise = rng.normal(size=truth.shape)
+
+    def scored(name: str, role: str, shares: tuple[float, float]) -> Scored:
+        # The same noise, so that who leads is no matter of luck.
+        loud = np.sqrt([(1 - s) / s for s in shares]) * truth.std(axis=0)
+        away = truth - truth.mean(axis=0)
+        moved = away + noise * loud
+        moved -= moved.mean(axis=0)
+        return Scored(
+            name, role, sealed((moved - away) ** 2), sealed(moved * away), sealed(moved**2),
+            0, 0.0, 0.0, "", {}, sealed_bools(np.zeros(truth.shape, dtype=bool)),
+        )  # fmt: skip
+
+    quick = scored("half-star", "attack", (0.9, 0.5))
+    leading = scored("generative-regression", "attack", (0.2, slow))
+    blind = scored("half-star control", "control", (1e-6, 1e-6))
+    limit = scored("limit", "limit", (0.9, 0.7))
+    ones = sealed_ints(np.ones(RECORDS))
+
+    def entry(defense: str, *found: Scored) -> Entry:
+        names = tuple(one.name for one in found if one.role == "attack")
+        scenario = Scenario("mine", share=0.5, threat="white-box", defense=defense, attacks=names)
+        return Entry(scenario, Outcome({}), PerRecord(("a", "b"), spread, found, (), ones, ones, RECORDS, 100))  # fmt: skip
+
+    first = [entry("", quick, blind, leading), entry("rounding-3", quick, blind, limit)]
+    threats = combine_threats(first, "lr", Streams(0))
+    head = headline(threats)
+    assert (head.attack, head.column) == ("half-star", "a")
+    more = strongest_again(AuditSpec("y", ("a", "b")), first, threats, head)
+    assert [s.attacks for s in more] == ([("generative-regression",)] if again else [])
+    findings, _ = combine_defenses(first, head, threats, Streams(0))
+    assert ("generative-regression" in findings[0].remark) == again
+    if again:
+        both = joined(first, [entry("rounding-3", leading)])
+        findings, _ = combine_defenses(both, head, threats, Streams(0))
+        assert findings[0].remark == ""
+        assert findings[0].columns[1].after.value > 0.6

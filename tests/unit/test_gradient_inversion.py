@@ -11,9 +11,11 @@ import torch
 
 from whatleaks.arrays import sealed
 from whatleaks.attacks.gradient_inversion import GradientInversion
+from whatleaks.attacks.inversion_search import searched
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import Additive, link
 from whatleaks.models.linear import Linear
+from whatleaks.models.missed import Missed
 from whatleaks.models.network import Network
 from whatleaks.models.torch_forms import log_scores, logits
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
@@ -45,8 +47,8 @@ def test_distances_are_the_papers(outputs: int) -> None:
     c, hat = link(z), link(other)
     log_hat = log_scores(torch.tensor(other))
     assert np.abs(log_hat.exp().numpy() - hat).max() < 1e-12
-    mse = GradientInversion().distances(c, other)
-    kl = GradientInversion("kl").distances(c, other)
+    mse = Missed(c, "mse").distances(other)
+    kl = Missed(c, "kl").distances(other)
     assert np.abs(mse - ((c - hat) ** 2).mean(axis=1)).max() < 1e-12  # Eq 18
     assert np.abs(kl - (c * np.log(c / hat)).sum(axis=1)).max() < 1e-12  # Eq 19, turned over
     assert (kl >= 0).all()
@@ -94,6 +96,23 @@ def test_the_search_is_that_of_torch(
     assert np.abs(guess - slow_search(attack, view)).max() < 1e-9
 
 
+@pytest.mark.parametrize("outputs", [1, 2, 4])
+@pytest.mark.parametrize(
+    "told", [{"cut": 1}, {"cut": 3}, {"purifier": "real"}, {"purifier": "random"}]
+)
+def test_a_known_defense_is_searched_through_as_torch_does(outputs: int, told: dict) -> None:
+    rng = np.random.default_rng(12)
+    model = Additive(network(rng, [3, 4, outputs]), network(rng, [4, 4, outputs], "tanh"))
+    view, _ = view_of(model, 10, 3, 4, 13)
+    if "cut" in told:
+        view = replace(view, scores=sealed(np.floor(view.scores * 10) / 10))
+    for distance in ("mse", "kl"):
+        attack = GradientInversion(distance, steps=80, learning_rate=0.02, tolerance=0.0, **told)
+        quick = attack.infer(view, rng).values
+        assert np.abs(quick).max() > 0.1  # it went somewhere
+        assert np.abs(quick - searched(attack, view, 0.0, rng)).max() < 1e-8
+
+
 def test_moving_and_clipping_share_the_search_and_no_other_setting_does() -> None:
     rng = np.random.default_rng(10)
     model = Additive(network(rng, [3, 4, 2]), network(rng, [3, 4, 2]))
@@ -103,7 +122,8 @@ def test_moving_and_clipping_share_the_search_and_no_other_setting_does() -> Non
     assert free.min() < 0.0
     clipped = GradientInversion("kl", steps=150, learning_rate=0.1, clip=True)
     assert np.array_equal(clipped.infer(view, rng).values, np.clip(free, 0, 1))
-    for other in ({"steps": 151}, {"learning_rate": 0.2}, {"start": "half"}, {"distance": "mse"}):
+    for other in ({"steps": 151}, {"learning_rate": 0.2}, {"start": "half"}, {"distance": "mse"},
+                  {"cut": 1}, {"purifier": "random"}):  # fmt: skip
         found = replace(plain, **other).infer(view, rng).values
         assert np.abs(found - free).max() > 1e-6
     swapped = replace(view, scores=sealed(view.scores[::-1]))

@@ -205,6 +205,10 @@ def test_groups_are_split_only_where_workers_would_stand_idle(tmp_path: Path) ->
     assert sizes([*group(6, log, "a"), *group(2, log, "b"), Double()], width=2) == [3, 3, 2, 1]
     many = [work for name in "abcd" for work in group(6, log, name)]
     assert sizes(many, width=2) == [6, 6, 6, 6]
+    # Three seeds on two workers: one of them would have twice as much to do.
+    seeds = [work for name in "abc" for work in group(12, log, name)]
+    assert sizes([*seeds, Double()], width=2) == [12, 12, 6, 6, 1]
+    assert sizes(seeds, width=1) == [12, 12, 12]
 
 
 def test_a_group_trains_once(store: Store, tmp_path: Path) -> None:

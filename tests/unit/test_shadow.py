@@ -16,8 +16,8 @@ from whatleaks.models.additive import Additive, link
 from whatleaks.models.joined_parts import OwnPart
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
-from whatleaks.models.shadow import enough_records, hidden_layers, shadow
-from whatleaks.models.torch_network import Layers
+from whatleaks.models.shadow import enough_records, fit_by_torch, hidden_layers, shadow
+from whatleaks.models.torch_network import Layers, build, export
 from whatleaks.threat.grants import KnownPeople
 from whatleaks.threat.known import _own_part
 from whatleaks.threat.model import Memory
@@ -48,6 +48,21 @@ def test_the_thresholds_are_the_papers() -> None:
     # Eq 22, satellite and drive at r = 1: a quarter is "less than 25 records" (J 5.3).
     assert enough_records(36, (8, 8), 6) == 71
     assert enough_records(48, (8, 8), 11) == 52
+
+
+@pytest.mark.parametrize("kind", ["mse", "kl"])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_linear_shadow_is_that_of_torch(kind: str, outputs: int) -> None:
+    rng = np.random.default_rng(3)
+    own, passive = rng.normal(size=(9, outputs)), rng.random((9, 4))
+    released = link(own + passive @ rng.normal(size=(4, outputs)))
+    layers = Layers((), outputs)
+    quick = shadow(own, passive, released, layers, np.random.default_rng(4), kind=kind, steps=150)
+    slow = build(4, layers, np.random.default_rng(4), bias=False)
+    before = export(slow, layers).weights
+    fit_by_torch(slow, own, passive, released, kind, 150, 0.01)
+    assert np.abs(quick.weights - export(slow, layers).weights).max() < 1e-10
+    assert np.abs(quick.weights - before).max() > 0.1
 
 
 def test_a_structure_is_read_or_refused() -> None:

@@ -11,7 +11,6 @@ import hashlib
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_expit, log_softmax, xlogy
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.inversion_search import OPTIMISERS, searched
@@ -21,8 +20,9 @@ from whatleaks.citations import JIANG
 from whatleaks.codec import encode, travels
 from whatleaks.errors import UsageError
 from whatleaks.models.adam import Adam
-from whatleaks.models.additive import link
 from whatleaks.models.carry_back import KnownOwn
+from whatleaks.models.missed import Missed
+from whatleaks.models.purifier import copy_of_purifier
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
 
@@ -113,7 +113,7 @@ class GradientInversion:
         if self._searches_otherwise():
             return self._guess(searched(self, view, STARTS[self.start], rng), view)
         asked = (view.own, view.scores, view.unknown, view.model, self.distance, self.steps)
-        more = (self.learning_rate, self.start, self.tolerance)
+        more = (self.learning_rate, self.start, self.tolerance, self.cut, self.purifier)
         key = hashlib.sha256(encode((*asked, *more))).hexdigest()
         if key not in _searched:
             while len(_searched) >= KEPT:
@@ -127,40 +127,16 @@ class GradientInversion:
 
     def _searches_otherwise(self) -> bool:
         """Say whether a setting asks for more than Algorithm 1, which has a quicker form."""
-        asked = self.box or self.restarts or self.optimiser != "adam"
-        return bool(asked or self.cut >= 0 or self.purifier)
+        return bool(self.box or self.restarts or self.optimiser != "adam")
 
     def _search(self, view: WhiteBoxAdditiveView) -> Floats:
         model = KnownOwn(view.model, view.own)
+        copied = copy_of_purifier(self.purifier, view.model, view.own, view.unknown)
+        missed = Missed(view.scores, self.distance, self.cut, copied)
         adam = Adam(np.full((len(view.own), view.unknown), STARTS[self.start]), self.learning_rate)
         for step in range(self.steps):
             z = model.outputs(adam.values)
-            if step % LOOKED == 0 and self.distances(view.scores, z).max() < self.tolerance:
+            if step % LOOKED == 0 and missed.distances(z).max() < self.tolerance:
                 break
-            adam.follow(model.carry_back(self.slopes(view.scores, z)))
+            adam.follow(model.carry_back(missed.slopes(z)))
         return adam.values
-
-    def distances(self, released: Floats, z: Floats) -> Floats:
-        """Return every record's distance between the released scores and those of outputs ``z``."""
-        if self.distance == "mse":
-            return np.asarray(((released - link(z)) ** 2).mean(axis=1))  # Eq 18
-        logs = log_expit(np.concatenate([-z, z], 1)) if z.shape[1] == 1 else log_softmax(z, axis=1)
-        # Eq 19 as printed is minus the divergence it names: the logarithm is turned over here.
-        return np.asarray((xlogy(released, released) - released * logs).sum(axis=1))
-
-    def slopes(self, released: Floats, z: Floats) -> Floats:
-        """Return the gradient of the distances by the outputs ``z``."""
-        scores, binary = link(z), z.shape[1] == 1
-        found: Floats
-        if self.distance == "kl":  # scores that a defense changed need not sum to one
-            if binary:
-                found = released[:, :1] * scores[:, 1:] - released[:, 1:] * scores[:, :1]
-            else:
-                found = scores * released.sum(axis=1, keepdims=True) - released
-            return found
-        by_score = 2.0 / scores.shape[1] * (scores - released)
-        if binary:
-            found = (by_score[:, 1:] - by_score[:, :1]) * scores[:, :1] * scores[:, 1:]
-        else:
-            found = scores * (by_score - (by_score * scores).sum(axis=1, keepdims=True))
-        return found

@@ -1,4 +1,4 @@
-"""Searches beyond Algorithm 1 of gradient inversion: other optimisers, restarts, known defenses.
+"""Searches beyond Algorithm 1 of gradient inversion: other optimisers, restarts, the box.
 
 Differentiated by torch. The paper's own search has a quicker form in ``gradient_inversion``.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from whatleaks.arrays import Floats
-from whatleaks.models.purifier import Purifier, copy_of_purifier
+from whatleaks.models.purifier import copy_of_purifier
 from whatleaks.models.shadow import distance
 from whatleaks.models.torch_forms import GivenOwn, log_scores
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
@@ -54,9 +54,10 @@ def searched(
     released = torch.tensor(view.scores, dtype=torch.float64)
     model = GivenOwn(view.model, view.own)
     copied = copy_of_purifier(asked.purifier, view.model, view.own, view.unknown)
+    purified = None if copied is None else copied.differentiable()
 
     def missed(guess: torch.Tensor) -> torch.Tensor:
-        return _missed(asked, released, log_scores(model.outputs(guess)), copied)
+        return _missed(asked, released, log_scores(model.outputs(guess)), purified)
 
     shape = (len(view.own), view.unknown)
     values, left = _search(asked, missed, np.full(shape, start))
@@ -119,16 +120,17 @@ def _quasi_newton(
 
 
 def _missed(
-    asked: Inversion, released: torch.Tensor, logs: torch.Tensor, purifier: Purifier | None
+    asked: Inversion,
+    released: torch.Tensor,
+    logs: torch.Tensor,
+    purified: Callable[[torch.Tensor], torch.Tensor] | None,
 ) -> torch.Tensor:
-    """Return every record's distance, with what is known of the defense."""
+    """Return every record's distance, with what is known of the defense; as ``Missed`` does."""
     import torch
 
-    if purifier is not None:
-        logs = purifier.forward(logs.exp()).log()
+    if purified is not None:
+        logs = purified(logs.exp()).log()
     if asked.cut >= 0:
-        # Every score in [released, released + step) was cut to this one: its likelihood is
-        # flat inside and zero outside, so only what lies outside counts.
         scores, step = logs.exp(), 10.0**-asked.cut
         outside = torch.relu(released - scores) + torch.relu(scores - released - step)
         return (outside**2).mean(dim=1)

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.combine import Entry, base_name, combine_threats, with_shared
+from whatleaks.auditor.again import joined, strongest_again
+from whatleaks.auditor.combine import Entry, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
 from whatleaks.auditor.notes import value_notes
 from whatleaks.auditor.people import groups_of
-from whatleaks.auditor.plan import covers, once_more, scenarios
-from whatleaks.auditor.result import AuditResult, ColumnCard, Headline, SampleRow
+from whatleaks.auditor.plan import scenarios
+from whatleaks.auditor.result import AuditResult, ColumnCard, SampleRow
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.worth import worth_of
 from whatleaks.codec import decode, encode
@@ -108,7 +109,7 @@ def run_audit(
     with clock("sum up"):
         threats = combine_threats(entries, spec.model, streams)
     head = headline(threats)
-    more = strongest_again(spec, entries, head)
+    more = strongest_again(spec, entries, threats, head)
     if more:
         entries = joined(entries, performed(more))
         with clock("sum up"):
@@ -232,45 +233,6 @@ def _stored(
         store.close()
     store.remove()
     return entries
-
-
-def strongest_again(spec: AuditSpec, entries: Sequence[Entry], head: Headline) -> list[Scenario]:
-    """Return defended trials of the headline's attack, where it was left out as too slow."""
-    attack = base_name(head.attack)
-    ran = [e.scenario for e in entries if e.plain and attack in e.scenario.attacks]
-    done = {_place(e.scenario) for e in entries if attack in e.scenario.attacks}
-    wanted: dict[tuple[str, str, int], Scenario] = {}
-    for entry in entries:
-        scenario = entry.scenario
-        if (
-            scenario.defense
-            and entry.guessed
-            and _place(scenario) not in done
-            and any(covers(scenario, plain) for plain in ran)
-        ):
-            wanted.setdefault(_place(scenario), once_more(spec, scenario, attack))
-    return list(wanted.values())
-
-
-def _place(scenario: Scenario) -> tuple[str, str, int]:
-    """Return where a defended trial stands: several hijacks may be tried with one defense."""
-    return scenario.threat, scenario.defense, scenario.seed
-
-
-def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
-    """Put the guesses of a second trial of the same defense beside those of the first."""
-    again = {_place(e.scenario): e for e in more}
-    made = []
-    for entry in entries:
-        scenario = entry.scenario
-        other = again.get(_place(scenario))
-        if other is not None and entry.guessed and not scenario.detector:
-            held = {scored.name for scored in entry.records.scored}
-            new = tuple(s for s in other.records.scored if s.name not in held)
-            records = replace(entry.records, scored=(*entry.records.scored, *new))
-            entry = replace(entry, records=records)
-        made.append(entry)
-    return made
 
 
 def _samples(entries: Sequence[Entry], head: Any) -> tuple[SampleRow, ...]:

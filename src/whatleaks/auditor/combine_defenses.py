@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_bools
+from whatleaks.auditor.again import missed
 from whatleaks.auditor.combine import (
     Entry,
     alone_of,
@@ -36,7 +38,6 @@ from whatleaks.trial.scorers.values import Scored
 FEWEST_RELEASED = 20  # records of all seeds: on fewer a leak cannot be measured
 MOST_NAMED = 6  # columns in a remark
 NO_DETECTOR = (-1, -1)
-TOLD = 0.1  # what joining must add in a column for its strongest attack to be missed
 
 
 @dataclass(frozen=True)
@@ -212,13 +213,8 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
-    """Name the attacks that are strongest on some column and were not tried with the defense."""
-    tried = {base_name(guess.name) for guess in after}
-    best = [_strongest(before, j)[0] for j in range(len(before[0].columns))]
-    missing = [
-        base_name(guess.name) for j, guess in enumerate(best) if guess.columns[j].adds.value >= TOLD
-    ]
-    slow = [name for name in dict.fromkeys(missing) if name not in tried]
+    """Name the attacks that lead in some column and were not tried with the defense."""
+    slow = missed(before, {base_name(guess.name) for guess in after})
     return f"Not tried again with it, as too slow: {', '.join(slow)}." if slow else ""
 
 
@@ -276,7 +272,8 @@ def _at_all_bars(
     streams: Streams,
 ) -> list[GuessFinding]:
     """Hold every guess against its own threat's bars, and against those of weaker ones it fits."""
-    found = _combined(guesses, guesses_of([run.plain for run in runs]), runs, streams)
+    own = _combined(guesses, guesses_of([run.plain for run in runs]), runs, streams)
+    found = list(own)
     for other, entries in weaker.items():
         plain = guesses_of(entries)
         allowed = {
@@ -284,7 +281,7 @@ def _at_all_bars(
         }
         found += [
             replace(guess, name=f"{guess.name} as under {other}")
-            for guess in _combined(allowed, plain, runs, streams.under(other))
+            for guess in _combined(allowed, plain, runs, streams, {g.name: g for g in own})
             if guess.role == "attack"
         ]
     return found
@@ -300,9 +297,16 @@ def _follows(coarser: str, finer: str) -> bool:
 
 
 def _combined(
-    guesses: Mapping[str, Parts], plain: Mapping[str, Parts], runs: Runs, streams: Streams
+    guesses: Mapping[str, Parts],
+    plain: Mapping[str, Parts],
+    runs: Runs,
+    streams: Streams,
+    told: Mapping[str, GuessFinding] = MappingProxyType({}),
 ) -> list[GuessFinding]:
-    """Pool every attack and the regressor over the seeds that have one."""
+    """Pool every attack and the regressor over the seeds that have one.
+
+    ``told``: the same guesses as held against other bars.
+    """
     whole, stay = runs[0].plain.records.columns, runs[0].defended.records.columns
     alone = alone_of(plain, whole)
     found = []
@@ -316,7 +320,7 @@ def _combined(
         if width != len(stay):
             parts, rivals = narrowed(parts, places), [narrowed(r, places) for r in rivals]
         rivals = [r for r in rivals if _same_records(r, parts)]
-        made = combine_guess(parts, stay, streams, rivals, alone)
+        made = combine_guess(parts, stay, streams, rivals, alone, told=told.get(name))
         found.append(replace(made, role=LEARNER) if role == "limit" else made)
     return found
 

@@ -279,12 +279,12 @@ def _knowing(scenario: Scenario, entry: Card) -> Scenario:
     )
 
 
-def once_more(spec: AuditSpec, defended: Scenario, attack: str) -> Scenario:
-    """Return a defended trial with another attack: the strongest one must be tried there too."""
+def once_more(spec: AuditSpec, defended: Scenario, attacks: Sequence[str]) -> Scenario:
+    """Return a defended trial with other attacks: the strongest must be tried there too."""
     entry = card("defense", defended.defense)
-    again = _knowing(_with_attacks(defended, spec, [attack]), entry)
+    again = _knowing(_with_attacks(defended, spec, attacks), entry)
     references = tuple(name for name in AGAIN if name != "limit")
-    return replace(again, references=references, label=f"{defended.label}, {attack}")
+    return replace(again, references=references, label=f"{defended.label}, {', '.join(attacks)}")
 
 
 def _again(seen: Watched, extra: Sequence[str]) -> list[str]:

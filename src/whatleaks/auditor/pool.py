@@ -144,11 +144,13 @@ def combine_guess(
     rivals: Sequence[Parts] = (),
     alone: Mapping[str, Measurement] | None = None,
     spans: Sequence[Sequence[float]] = (),
+    told: GuessFinding | None = None,
 ) -> GuessFinding:
     """Pool one guess over seeds and hold it against the strongest of its rivals, by column.
 
     ``rivals`` know what can be known without joining: the control, and baselines that see the
     own columns and the granted records. ``alone``: what the own columns tell of a column.
+    ``told``: the same guess as held against others; its errors and people are the same.
     """
     pool = Pool(parts)
     first = pool.parts[0][0]
@@ -157,6 +159,8 @@ def combine_guess(
         for rival in rivals
         if parts.keys() <= rival.keys()
     ]
+    if told is not None:
+        return _held_again(told, _leads(pool, held, columns, alone or {}))
     # All columns of all guesses are resampled alike; thousands of columns have the t interval.
     drawn = resamples(len(pool.spread), streams if len(columns) <= WIDE else None)
     title, paper = named(first.name)
@@ -197,6 +201,15 @@ def left_open(adds: Measurement, known: Measurement) -> Measurement:
     )
 
 
+def _held_again(told: GuessFinding, leads: Sequence[ColumnFinding]) -> GuessFinding:
+    """Return a guess with what it adds to other rivals; the rest of it stays."""
+    columns = tuple(
+        replace(new, error=old.error, recovered=old.recovered, people=old.people)
+        for old, new in zip(told.columns, leads, strict=True)
+    )
+    return replace(told, columns=columns, adds=mean_of([column.adds for column in columns]))
+
+
 def _columns(
     pool: Pool,
     rivals: Sequence[Pool],
@@ -204,9 +217,26 @@ def _columns(
     alone: Mapping[str, Measurement],
     drawn: Resamples,
 ) -> tuple[ColumnFinding, ...]:
-    """Hold every column against the rival that follows most of it."""
+    """Hold every column against the rival that follows most of it, and add its error."""
     errors = drawn.means(pool.squared, ERROR_UNIT)
-    told = drawn.recovered(pool.squared, pool.spread)
+    recovered = drawn.recovered(pool.squared, pool.spread)
+    return tuple(
+        replace(
+            column,
+            error=clipped(errors[j], 0.0, np.inf),
+            recovered=clipped(recovered[j], 0.0, 1.0),
+        )
+        for j, column in enumerate(_leads(pool, rivals, columns, alone))
+    )
+
+
+def _leads(
+    pool: Pool,
+    rivals: Sequence[Pool],
+    columns: Sequence[str],
+    alone: Mapping[str, Measurement],
+) -> tuple[ColumnFinding, ...]:
+    """Hold every column against the rival that follows most of it; errors are left open."""
     leads = [Lead(pool, rival) for rival in rivals] or [Lead(pool, None)]
     best = np.array([rival.followed.value for rival in rivals] or [np.zeros(len(columns))])
     chosen = best.argmax(axis=0)
@@ -214,17 +244,15 @@ def _columns(
     for j, column in enumerate(columns):
         leakage = pool.leakage(j)
         adds, chance = leads[chosen[j]].of(j)
-        control = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
-        if rivals:
-            control = rivals[chosen[j]].leakage(j)
+        nothing = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
         known = alone.get(column)
         made.append(
             ColumnFinding(
                 column,
-                clipped(errors[j], 0.0, np.inf),
+                nothing,
                 leakage,
-                clipped(told[j], 0.0, 1.0),
-                control,
+                nothing,
+                rivals[chosen[j]].leakage(j) if rivals else nothing,
                 adds if known is None else left_open(adds, known),
                 0.0 if known is None else known.value,
                 chance,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,11 +62,6 @@ class Purification(ReleaseDefense):
         """Purify; one that was never shown training scores learns on those at hand."""
         del rng
         if self.source == "random":
-            return _random(scores.shape[1]).apply(scores)
+            return trained_purifier(scores.shape[1]).apply(scores)
         found = self.fitted or trained_purifier(scores.shape[1], scores)
         return found.apply(scores)
-
-
-@cache
-def _random(classes: int) -> Purifier:
-    return trained_purifier(classes)

@@ -7,14 +7,19 @@ so many classes that never saw a score is public, and whoever knows that it is u
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whatleaks.arrays import Floats
 from whatleaks.errors import UsageError
-from whatleaks.models.torch_network import Layers, Optimiser, build
+from whatleaks.models.carry_back import CarryBack
+from whatleaks.models.network import Network
+from whatleaks.models.torch_forms import TorchForm
+from whatleaks.models.torch_network import Layers, Optimiser, build, export
 
 if TYPE_CHECKING:
     import torch
@@ -30,36 +35,69 @@ FLOOR = 1e-6  # the least score that leaves: a linear decoder may say less than 
 
 @dataclass(frozen=True)
 class Purifier:
-    """A trained autoencoder; ``forward`` is differentiable, ``apply`` takes and gives arrays."""
+    """A trained autoencoder as plain arrays."""
 
-    network: torch.nn.Sequential
-
-    def forward(self, scores: torch.Tensor) -> torch.Tensor:
-        """Code and decode; not in the paper: what is decoded is made positive and sums to one."""
-        decoded: torch.Tensor = self.network(scores).clamp_min(FLOOR)
-        return decoded / decoded.sum(dim=1, keepdim=True)
+    network: Network
 
     def apply(self, scores: Floats) -> Floats:
         """Purify scores."""
+        return PurifiedScores(self, scores).scores
+
+    def differentiable(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Return the same map on tensors."""
         import torch
 
-        with torch.no_grad():
-            purified: Floats = self.forward(torch.tensor(scores, dtype=torch.float64)).numpy()
-        return purified
+        form = TorchForm(self.network, torch.float64)
+
+        def forward(scores: torch.Tensor) -> torch.Tensor:
+            decoded = form(scores).clamp_min(FLOOR)
+            return decoded / decoded.sum(dim=1, keepdim=True)
+
+        return forward
+
+
+class PurifiedScores:
+    """Scores coded and decoded; not in the paper: the result is made positive and sums to one."""
+
+    def __init__(self, purifier: Purifier, scores: Floats) -> None:
+        self._way = CarryBack(purifier.network)
+        decoded = self._way.outputs(scores)
+        self._open = decoded >= FLOOR
+        decoded = np.maximum(decoded, FLOOR)
+        self._total = decoded.sum(axis=1, keepdims=True)
+        self.scores: Floats = decoded / self._total
+
+    def carry_back(self, gradient: Floats) -> Floats:
+        """Return a gradient by the purified scores as one by the scores that came in."""
+        mean = (gradient * self.scores).sum(axis=1, keepdims=True)
+        return self._way.carry_back((gradient - mean) / self._total * self._open)
 
 
 def trained_purifier(classes: int, scores: Floats | None = None) -> Purifier:
     """Train on scores, or on random numbers if there are none (Eq 26: the squared distance)."""
+    return _on_random(classes) if scores is None else _trained(classes, scores)
+
+
+@lru_cache(maxsize=8)
+def _on_random(classes: int) -> Purifier:
+    rng = np.random.Generator(np.random.PCG64(classes))
+    data = rng.standard_normal((RECORDS, classes))
+    return _trained(classes, data, rng)
+
+
+def _trained(classes: int, data: Floats, rng: np.random.Generator | None = None) -> Purifier:
     import torch
 
-    rng = np.random.Generator(np.random.PCG64(classes))
-    data = rng.standard_normal((RECORDS, classes)) if scores is None else scores
-    network = build(classes, Layers((max(1, classes // 2),), classes, "sigmoid"), rng)
+    rng = rng or np.random.Generator(np.random.PCG64(classes))
+    layers = Layers((max(1, classes // 2),), classes, "sigmoid")
+    network = build(classes, layers, rng)
     inputs = torch.tensor(np.asarray(data), dtype=torch.float64)
     optimiser = Optimiser(network.parameters(), RATE, falls_over=STEPS)
     for _ in range(STEPS):
         optimiser.follow(((network(inputs) - inputs) ** 2).mean())
-    return Purifier(network)
+    trained = export(network, layers)
+    assert isinstance(trained, Network)
+    return Purifier(trained)
 
 
 def copy_of_purifier(source: str, model: Additive, own: Floats, unknown: int) -> Purifier | None:

@@ -49,12 +49,10 @@ def fitted(known: Floats, wanted: Floats) -> Ridge:
     left, sizes, right = np.linalg.svd(inputs, full_matrices=False)
     projected = left.T @ (wanted - mean)
     squares = sizes**2
-    missed = np.empty((len(STRENGTHS), *wanted.shape))
-    for i, strength in enumerate(STRENGTHS * n):
-        kept = squares / (squares + strength)
-        residuals = (wanted - mean) - left @ (kept[:, None] * projected)
-        free = 1.0 - 1.0 / n - (left**2) @ kept
-        missed[i] = residuals / np.maximum(free, 1e-9)[:, None]
+    kept = squares / (squares + STRENGTHS[:, None] * n)  # one row for each strength
+    missed = (wanted - mean) - left @ (kept[:, :, None] * projected)
+    free = 1.0 - 1.0 / n - kept @ (left**2).T
+    missed /= np.maximum(free, 1e-9)[:, :, None]
     best = (missed**2).mean(axis=1).argmin(axis=0)
     scaled = (sizes[:, None] / (squares[:, None] + STRENGTHS[best] * n)) * projected
     left_out = missed[best, :, np.arange(wanted.shape[1])].T

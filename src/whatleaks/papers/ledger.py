@@ -237,7 +237,7 @@ def read(path: Path, check: Check) -> Entry:
 
 
 def stale(entry: Entry, check: Check) -> str:
-    """Say why a stored verdict no longer stands, or nothing: other rule, other runs, other verdict."""
+    """Say why a stored verdict no longer stands, or nothing: other rule, runs, verdict or words."""
     if entry.rule != check.rule:
         return "it was reached under another rule"
     planned = {name_of(work) for work in check.runs(entry.profile)}
@@ -247,6 +247,8 @@ def stale(entry: Entry, check: Check) -> str:
     again = check.judge(entry.records)
     if again.verdict != entry.judgement.verdict:
         return f"its numbers give {again.verdict.value}, not {entry.judgement.verdict.value}"
+    if again != entry.judgement:
+        return "its words or its interval are not those that its numbers give"
     return ""
 
 

@@ -7,6 +7,7 @@ what changed.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import Counter
@@ -22,6 +23,8 @@ from whatleaks.runs.provenance import HOME, Sources, sources_of, what_changed
 from whatleaks.runs.record import Record
 from whatleaks.runs.store import Store
 from whatleaks.runs.work import Checked, Work, name_of
+
+UNEVEN = 1.05  # how much more than its share a worker may have to do
 
 
 class Display(Protocol):
@@ -168,14 +171,15 @@ def make_jobs(
 ) -> list[Job]:
     """Put works that share a training into one job; the largest jobs come first.
 
-    If there are fewer than two jobs for each of several workers, the largest are halved: a
-    training is repeated only where a worker would stand idle.
+    If there are fewer than two jobs for each of several workers, or one of them would have more to
+    do than its share, the largest are halved: a training is repeated only where a worker would
+    stand idle.
     """
     groups: dict[tuple[type[Work], str], list[str]] = {}
     for name, work in works.items():
         groups.setdefault((type(work), work.training_key()), []).append(name)
     parts = list(groups.values())
-    while width > 1 and len(parts) < 2 * width:
+    while width > 1 and (len(parts) < 2 * width or _uneven(parts, width)):
         largest = max(range(len(parts)), key=lambda i: len(parts[i]))
         part = parts[largest]
         if len(part) < 2:
@@ -192,6 +196,15 @@ def make_jobs(
         )
         for part in parts
     ]
+
+
+def _uneven(parts: Sequence[Sequence[str]], width: int) -> bool:
+    """Say whether a worker ends later than its share, if each takes the largest job that is left."""
+    loads = [0] * width
+    for part in sorted(map(len, parts), reverse=True):
+        loads[loads.index(min(loads))] += part
+    share = sum(loads) / width
+    return max(loads) > max(math.ceil(share), UNEVEN * share)
 
 
 def _outsiders(modules: Iterable[str]) -> tuple[str, ...]:
