@@ -1,6 +1,6 @@
 """Every row of Tables 2 to 6 of Li et al. beside the paper's, from the stored standard runs.
 
-python benchmarks/li_rows.py
+python benchmarks/li_rows.py > docs/papers/li/rows.md
 
 Seconds are those of a whole stored run: training on ciphertexts and attack. The paper's are its
 attack's, on another machine.
@@ -105,7 +105,15 @@ def thresholds(title: str, claim: str) -> None:
         )
 
 
+HEAD = """# Every row of Tables 2 to 6, beside the paper's
+
+Written by `python benchmarks/li_rows.py` from the stored standard runs. Errors are relative (mean error over mean
+size): of the one table that the attack commits to, and in brackets of the best that fits. Seconds here are those of a whole
+stored run, training on ciphertexts included; the paper's are those of its attack, on another machine. What is not
+determined, and why: [the paper's page](../li.md)."""
+
 if __name__ == "__main__":
+    print(HEAD)
     inversions("Table 2, linear regression", "L06", TABLE_2)
     inversions("Table 3, logistic regression", "L07", TABLE_3)
     horizontal()

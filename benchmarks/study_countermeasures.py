@@ -43,6 +43,7 @@ DEFENSES = (
     "masked-gradients",
     "closed-prediction",
     "least-batch-80",
+    "arbiter-adam",
 )
 
 

@@ -12,10 +12,15 @@ from whatleaks.auditor.plan import threats_of
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import card
 from whatleaks.errors import SpecError
-from whatleaks.federation.regression.settings import RegressionSettings
+from whatleaks.federation.regression.linear import plain_linear, run
+from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
+from whatleaks.models.adam import Adam, first_gradient
+from whatleaks.seeds import Streams
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import Trial, run_trial
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.transcript import Transcript
 
 QUICK = {"key_bits": 512, "insecure_test_key": True, "records": 6, "learning_rate": 0.05}
 
@@ -78,6 +83,39 @@ def test_large_batches_and_no_made_up_columns_leave_too_few_equations() -> None:
     assert any("cannot determine the residuals of 80 records" in n for n in done.outcome.notes)
     with pytest.raises(SpecError, match="least_batch is -1"):
         RegressionSettings(least_batch=-1)
+
+
+def test_behind_adam_only_the_first_batch_is_read() -> None:
+    rng = np.random.default_rng(4)
+    gradient = rng.normal(size=30)
+    state = Adam(np.zeros(30), 1.0)
+    told = state.direction(gradient)
+    assert np.abs(first_gradient(told) - gradient).max() < 1e-5
+    assert np.abs(first_gradient(state.direction(gradient + 1.0)) - gradient - 1.0).max() > 0.1
+    done = trial(
+        "encrypted-label", "label-reading", "arbiter-adam", whole=True, records=0, epochs=2
+    )
+    named = done.records.scored[0].named[:, 0]
+    assert named[:10].mean() >= 0.9  # wine has ten own columns: batches of ten
+    assert named[10:].mean() < 0.8
+    closed = trial("encrypted", "intermediate-recovery", "arbiter-adam", epochs=2)
+    assert any("no linear system is left" in note for note in closed.outcome.notes)
+    with pytest.raises(SpecError, match="choose one"):
+        RegressionSettings(optimiser="adam", mask_gradients=True)
+    with pytest.raises(SpecError, match="Did you mean 'adam'"):
+        RegressionSettings(optimiser="adm")
+
+
+def test_adam_at_the_arbiter_is_adam_in_the_clear() -> None:
+    rng = np.random.default_rng(5)
+    own, theirs, y = rng.uniform(size=(6, 2)), rng.uniform(size=(6, 3)), rng.uniform(size=6)
+    settings = SecureLinearSettings(
+        epochs=4, learning_rate=0.05, optimiser="adam", key_bits=512, insecure_test_key=True
+    )
+    done = run(own, theirs, y, settings, Streams(1), Channel(Transcript([])))
+    plain = plain_linear(own, theirs, y, settings, Streams(1))
+    assert np.abs(done.passive_weights - plain.passive_weights).max() < 1e-6
+    assert np.abs(done.active_weights - plain.active_weights).max() < 1e-6
 
 
 def test_shuffled_batches_are_read_all_the_same() -> None:

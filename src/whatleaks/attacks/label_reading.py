@@ -15,7 +15,7 @@ from whatleaks.arrays import sealed
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.grids import BOOLEAN
-from whatleaks.models.label_reading import check_determined, nearest_labels
+from whatleaks.models.label_reading import check_determined, first_batch_labels, nearest_labels
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.encrypted_label import EncryptedLabelView
 
@@ -29,15 +29,17 @@ from whatleaks.threat.views.encrypted_label import EncryptedLabelView
 @travels
 @dataclass(frozen=True)
 class LabelReading:
-    """Names every record's label from the first pass."""
+    """Names every record's label from the first pass; behind the arbiter's adam the first batch's."""
 
     name: str = "label-reading"
 
     def infer(self, view: EncryptedLabelView, rng: np.random.Generator) -> ValueGuess:
         """Solve the first pass, and move what is left to the labels that there are."""
         del rng
-        check_determined(view.own, view.steps.batches)
-        left = view.foreign()[:, 0]
         # A logistic regression is trained on yes or no, however many labels there are.
         labels = view.grids.columns[0] if view.steps.offset == 0.0 else BOOLEAN
+        if view.steps.optimiser != "sgd":
+            return ValueGuess(sealed(first_batch_labels(view.steps, labels)[:, None]))
+        check_determined(view.own, view.steps.batches)
+        left = view.foreign()[:, 0]
         return ValueGuess(sealed(nearest_labels(left, labels)[:, None]))

@@ -13,8 +13,10 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints
 from whatleaks.errors import AttackError
+from whatleaks.models.adam import first_gradient
 from whatleaks.models.grids import Grid
-from whatleaks.models.residuals import independent_records
+from whatleaks.models.regression_history import OwnSteps
+from whatleaks.models.residuals import independent_records, residuals
 
 SHIFTS = 201  # common shifts of all labels that are tried, over one step of the grid
 
@@ -45,3 +47,20 @@ def nearest_labels(left: Floats, grid: Grid) -> Floats:
     distance = ((moved - grid.snap(moved)) ** 2).mean(axis=1)
     best = shifts[int(distance.argmin())]
     return np.asarray(grid.snap(left + best), dtype=np.float64)
+
+
+def first_batch_labels(steps: OwnSteps, grid: Grid) -> Floats:
+    """Name the labels of the first batch behind an arbiter's adam; of all others the commonest.
+
+    The first direction can be undone in doubles. Of later ones every number fits two gradients.
+    """
+    rows = steps.batches[0]
+    check_determined(steps.columns, [rows])
+    own, weights = steps.columns[rows], steps.weights[0]
+    gradient = first_gradient(steps.gradients[0])
+    d = residuals(own, gradient[None], weights[None], steps.alpha)[:, 0]
+    named = nearest_labels(steps.slope * own @ weights + steps.offset - d, grid)
+    values, counts = np.unique(named, return_counts=True)
+    found = np.full(len(steps.columns), values[counts.argmax()])
+    found[rows] = named
+    return found

@@ -30,6 +30,7 @@ class OwnSteps:
     alpha: float
     slope: float = 1.0
     offset: float = 0.0
+    optimiser: str = "sgd"  # adam: what is called a gradient is the arbiter's direction
 
 
 @travels

@@ -93,6 +93,7 @@ def _seen(received: Sequence[Message], memory: Memory, granted: Granted) -> dict
         "unknown": memory.unknown,
         "slope": history.slope,
         "offset": history.offset,
+        "optimiser": history.optimiser,
     }
 
 

@@ -31,6 +31,7 @@ from whatleaks.federation.regression.settings import (
     SecureLinearSettings,
     draw_weights,
 )
+from whatleaks.models.adam import Adam
 from whatleaks.models.regression_history import OwnSteps, RegressionHistory
 from whatleaks.wire.expected import Expected, Post, Programme, read_plain
 from whatleaks.wire.mailbox import LARGEST
@@ -129,6 +130,7 @@ class Party:
             settings.alpha,
             self._link.slope,
             self._link.offset,
+            settings.optimiser,
         )
 
     def _send(self, step: int, receiver: str, kind: str, encrypted: Encrypted) -> None:
@@ -232,11 +234,14 @@ class Arbiter:
         self._secret = secret
         self._settings = settings
         self._post = post
+        self._adam: dict[str, Adam] = {}
 
     def serve(
         self, records: int, columns: Mapping[str, int], first_epoch: int = 0
     ) -> Programme[None]:
         """Decrypt every party's gradient of every step; with masks it decrypts only noise."""
+        if first_epoch and self._settings.optimiser != "sgd":
+            raise WireError("the arbiter's adam starts with the training: leave the checkpoint out")
         per_epoch = self._settings.batch_count(records)
         width = gradient_width(self._public, self._settings.mask_gradients)
         fraction = 2 * self._public.numbers.fraction  # of a value times a residual
@@ -256,5 +261,8 @@ class Arbiter:
             digits = to_digits(integers, digit_count(width))
             self._post.send(step, ARBITER, party, "masked-gradient", Plain(digits))
         else:
-            gradient = sealed(self._public.numbers.decode(integers, fraction))
-            self._post.send(step, ARBITER, party, "gradient", Plain(gradient))
+            gradient = self._public.numbers.decode(integers, fraction)
+            if self._settings.optimiser == "adam":
+                state = self._adam.setdefault(party, Adam(np.zeros(len(gradient)), 1.0))
+                gradient = state.direction(gradient)
+            self._post.send(step, ARBITER, party, "gradient", Plain(sealed(gradient)))

@@ -9,11 +9,12 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.crypto.keys import check_key_settings
-from whatleaks.errors import SpecError, TableError
+from whatleaks.errors import SpecError, TableError, nearest
 from whatleaks.seeds import Streams
 from whatleaks.wire.parties import ACTIVE
 
 FEWEST, MOST = 10, 40  # records in a batch that an audit chooses
+OPTIMISERS = ("sgd", "adam")
 MOST_RECORDS = 400  # that train on ciphertexts where the whole table is meant to
 
 
@@ -59,7 +60,8 @@ class SecureLinearSettings:
     ``mask_gradients`` hides every gradient from the arbiter under a random vector.
     ``fake_columns`` random columns are added by the active party to its own (section 4.1),
     uniform in +-``fake_spread``. ``queries`` opens the prediction phase, in which the active
-    party asks about as many made-up records as the passive party has columns.
+    party asks about as many made-up records as the passive party has columns. ``optimiser``: sgd, or
+    adam, which the arbiter runs: it returns directions, not gradients.
     """
 
     epochs: int = 20
@@ -76,9 +78,17 @@ class SecureLinearSettings:
     mask_gradients: bool = False
     shuffle: bool = False
     shuffle_seed: int = 0
+    optimiser: str = "sgd"
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
+        if self.optimiser not in OPTIMISERS:
+            raise SpecError(
+                f"optimiser is {self.optimiser!r}: use one of {', '.join(OPTIMISERS)}."
+                f"{nearest(self.optimiser, OPTIMISERS)}"
+            )
+        if self.optimiser != "sgd" and self.mask_gradients:
+            raise SpecError("an arbiter that cannot read gradients runs no adam: choose one")
         if self.epochs < 1:
             raise SpecError(f"epochs is {self.epochs}: train for at least 1")
         if self.batch_size is not None and self.batch_size < 1:

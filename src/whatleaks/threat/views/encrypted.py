@@ -20,7 +20,8 @@ class EncryptedLinearView:
 
     ``gradients`` and ``weights`` (before the step) have one row per step; step k used the
     rows ``batches[k % len(batches)]``. Without a prediction phase there are no ``queries``.
-    A residual is d = ``slope`` (z_A + z_B) + ``offset`` - y.
+    A residual is d = ``slope`` (z_A + z_B) + ``offset`` - y. With another ``optimiser`` than sgd
+    what is called a gradient is the direction that the arbiter returned.
     """
 
     needs: ClassVar[tuple[type[Grant], ...]] = ()
@@ -37,6 +38,7 @@ class EncryptedLinearView:
     unknown: int
     slope: float = 1.0
     offset: float = 0.0
+    optimiser: str = "sgd"
 
     def exchanged(self, order: Ints) -> Self | None:
         """Say that nothing can be exchanged: a gradient is of a whole batch, not of a record."""
