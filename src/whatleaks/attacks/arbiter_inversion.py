@@ -48,6 +48,6 @@ class ArbiterInversion:
         batches = [held.batches[step % len(held.batches)] for step in range(steps)]
         table = table_from_gradients(
             opened.gradients, opened.residuals, batches, len(held.own),
-            held.learning_rate, held.alpha, self.cutoff,
+            held.learning_rate, held.alpha, self.cutoff, opened.directions,
         )  # fmt: skip
         return ValueGuess(sealed(np.clip(table, view.ranges.low, view.ranges.high)))

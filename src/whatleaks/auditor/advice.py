@@ -14,7 +14,8 @@ from whatleaks.auditor.result import (
     Headline,
     ThreatFinding,
 )
-from whatleaks.catalog import card
+from whatleaks.catalog import card, cards
+from whatleaks.errors import choice
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.threat.grants import (
     Auxiliary,
@@ -319,7 +320,21 @@ def _about_defenses(
             f"and takes half of it away. The closest, “{closest.title}”, leaves "
             f"{share(closest.worst.after)} in “{closest.worst.column}”."
         ]
-    return [f"No defense was tried against the threat {head.threat}."]
+    return [
+        f"No defense was tried against the threat {head.threat}. Those that train on ciphertexts "
+        f"again are, with {choice('compare_defenses', True)}."
+        if _costly(head, threats)
+        else f"No defense was tried against the threat {head.threat}."
+    ]
+
+
+def _costly(head: Headline, threats: Sequence[ThreatFinding]) -> bool:
+    """Say whether the headline's federation trains on ciphertexts."""
+    streams = {t.federation for t in threats if t.name == head.threat}
+    return any(
+        entry.part.costly and (entry.part.stream or entry.name) in streams
+        for entry in cards("federation")
+    )
 
 
 def _about_digits(found: DigitsFinding) -> Iterator[str]:

@@ -178,7 +178,7 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             strongest = not any(one is not seen and one.covers(seen) for one in looks)
             if spec.defenses and seen.threat.reads and again and strongest:
                 for entry in _defenses(spec):
-                    if not _tried(entry, seen):
+                    if not _tried(entry, seen, spec.compare_defenses):
                         continue
                     known = [*again, *(a for a in _adaptive(entry, seen) if a not in again)]
                     quick = replace(_with_attacks(base, spec, known), references=AGAIN)
@@ -319,9 +319,14 @@ def covers(defended: Scenario, plain: Scenario) -> bool:
     return one.covers(other)
 
 
-def _tried(entry: Card, seen: Watched) -> bool:
-    """Say whether a defense can show anything against what a threat sees."""
+def _tried(entry: Card, seen: Watched, compared: bool) -> bool:
+    """Say whether a defense can show anything against what a threat sees.
+
+    One that has ciphertexts trained on again is tried only where defenses are compared.
+    """
     defense = entry.build()
+    if seen.federation.costly and defense.socket == "training" and not compared:
+        return False
     if not defense_fits(defense, seen.federation, seen.settings):
         return False
     if defense.socket == "data":  # elsewhere the training leaks, and columns are all there is
@@ -346,7 +351,11 @@ def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
         reading = replace(_with_attacks(base, spec, readers), references=HIJACK)
         found.append(replace(reading, label=f"{base.label}, nobody hijacks"))
     detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
-    defenses = [entry for entry in cards("defense") if spec.defenses and _tried(entry, seen)]
+    defenses = [
+        entry
+        for entry in cards("defense")
+        if spec.defenses and _tried(entry, seen, spec.compare_defenses)
+    ]
     for hijack in cards("hijack"):
         free = _with_hijack(base, spec, hijack)
         found.append(free)

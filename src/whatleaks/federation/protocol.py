@@ -80,6 +80,7 @@ class Federation:
     gated: ClassVar[bool] = False  # can scores be withheld record by record?
     recorded: ClassVar[bool] = False  # do threats look at messages of the training?
     trains: ClassVar[bool] = True  # does it train at all?
+    costly: ClassVar[bool] = False  # does it train on ciphertexts? Then not once per defense
     pair: ClassVar[bool] = False  # is there one passive party and never another?
     shares: ClassVar[bool] = False  # are messages random shares, so no two runs send the same?
 

@@ -24,9 +24,11 @@ def table_from_gradients(
     learning_rate: float,
     alpha: float,
     cutoff: float | None = None,
+    directions: Floats | None = None,
 ) -> Floats:
     """Solve for the table; one row of ``gradients``, one batch and its residuals for every step.
 
+    ``directions``: what the weights moved along, where it is not the gradients.
     Singular values below ``cutoff`` of the largest count as none; None: those of rounding.
     """
     steps = len(gradients)
@@ -34,7 +36,8 @@ def table_from_gradients(
     for step, (rows, d) in enumerate(zip(batches, residuals, strict=True)):
         design[step, rows] = d
     design[:, -1] = alpha
-    before = np.cumsum(gradients, axis=0) - gradients
+    moved = gradients if directions is None else directions
+    before = np.cumsum(moved, axis=0) - moved
     if alpha == 0.0:
         design = design[:, :-1]  # W_0 leaves no trace, and none is needed
     if steps < design.shape[1]:

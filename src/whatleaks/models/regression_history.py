@@ -44,7 +44,11 @@ class RegressionHistory(OwnSteps):
 @travels
 @dataclass(frozen=True)
 class DecryptedSteps:
-    """What the arbiter's key opens of every step: the passive parties' gradients, the residuals."""
+    """What the arbiter's key opens of every step: the passive parties' gradients, the residuals.
+
+    ``directions`` is what it returned: the gradients, or what its optimiser made of them.
+    """
 
     gradients: Floats
+    directions: Floats
     residuals: tuple[Floats, ...]

@@ -237,14 +237,19 @@ class RegressionTrained(TrainedOnBatch):
         """
         held = [self.run.passive[party] for party in self.holdings.passives]
         mine = self.run.active
-        residuals = []
+        residuals, gradients = [], []
         for step in range(len(mine.gradients)):
             rows = mine.batches[step % len(mine.batches)]
             z = sum(one.columns[rows] @ one.weights[step] for one in (mine, *held))
-            residuals.append(sealed(mine.slope * z + mine.offset - mine.targets[rows]))
-        gradients = np.concatenate([one.gradients for one in held], axis=1)
-        seen = gradients[:0] if self.settings.mask_gradients else gradients
-        return DecryptedSteps(sealed(seen), tuple(residuals))
+            d = mine.slope * z + mine.offset - mine.targets[rows]
+            residuals.append(sealed(d))
+            parts = [one.columns[rows].T @ d + one.alpha * one.weights[step] for one in held]
+            gradients.append(np.concatenate(parts))
+        count = 0 if self.settings.mask_gradients else len(gradients)
+        returned = np.concatenate([one.gradients for one in held], axis=1)
+        return DecryptedSteps(
+            sealed(np.stack(gradients)[:count]), sealed(returned[:count]), tuple(residuals)
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Tell what was trained, and what the protocol cannot stop."""
@@ -325,6 +330,7 @@ class RegressionFederation(Federation):
 
     stream = "encrypted"
     recorded = True
+    costly = True
     settings_type = RegressionSettings
     models: ClassVar[Mapping[str, RegressionSettings]] = {
         "encrypted": RegressionSettings(),
