@@ -56,7 +56,7 @@ class Adam:
 
 def first_gradient(direction: Floats) -> Floats:
     """Undo the first direction, g / (|g| + 1e-8): in doubles its distance from 1 still tells |g|."""
-    left = np.maximum(1.0 - np.abs(direction), np.finfo(np.float64).tiny)
+    left = np.maximum(1.0 - np.abs(direction), np.finfo(np.float64).epsneg)
     return np.asarray(SMALLEST * direction / left, dtype=np.float64)
 
 
