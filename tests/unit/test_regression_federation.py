@@ -13,8 +13,9 @@ from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.codec import decode, encode
 from whatleaks.defenses.protocol import OPEN
 from whatleaks.errors import SpecError
-from whatleaks.federation.regression.run import RegressionFederation, RegressionTrained
+from whatleaks.federation.regression.run import RegressionFederation
 from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
+from whatleaks.federation.regression.trained import RegressionTrained
 from whatleaks.models.regression_history import OwnSteps, RegressionHistory
 from whatleaks.models.residuals import partner_outputs
 from whatleaks.seeds import Streams
