@@ -106,6 +106,17 @@ def test_derivatives_of_one_margin_leave_no_remainder(classes: int) -> None:
         assert not (sums % (1 << modulus_bits(form.shift))).any()
 
 
+def test_a_remainder_tells_no_label_but_that_of_a_half_would() -> None:
+    # Whoever multiplies a ciphertext by the inverse of 2 has half of it opened: the check's price.
+    form = PairFormat.of(50, 3)
+    g, h = derivatives(np.zeros((2, 1)), np.array([0, 1]))
+    pairs = g[:, 0].astype(object) * (1 << form.shift) + h[:, 0].astype(object)
+    modulus = 1 << modulus_bits(form.shift)
+    assert pairs[0] % modulus == pairs[1] % modulus
+    assert not (pairs % 2).any()
+    assert (pairs[0] // 2) % modulus != (pairs[1] // 2) % modulus
+
+
 def test_impossible_numbers_of_checks_are_refused() -> None:
     with pytest.raises(SpecError, match="spot_checks -1"):
         SecureBoostSettings(spot_checks=-1)
