@@ -11,9 +11,9 @@ from whatleaks.arrays import sealed
 from whatleaks.attacks.label_reading import LabelReading
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.data.holdings import Holdings
-from whatleaks.errors import AttackError, UsageError
+from whatleaks.errors import UsageError
 from whatleaks.models.grids import BOOLEAN, Grid, Grids
-from whatleaks.models.label_reading import check_determined, nearest_labels
+from whatleaks.models.label_reading import determined, nearest_labels
 from whatleaks.models.regression_history import OwnSteps
 from whatleaks.threat.model import LABEL
 from whatleaks.threat.views.encrypted_label import EncryptedLabelView
@@ -93,9 +93,21 @@ def test_a_common_shift_is_taken_off_and_numbers_stay() -> None:
     assert (nearest_labels(number, Grid(0.0, 1.0, 0)) == number).all()
 
 
-def test_batches_larger_than_its_columns_are_refused() -> None:
-    with pytest.raises(AttackError, match="6 columns made up would"):
-        check_determined(np.random.default_rng(0).uniform(size=(10, 4)), [np.arange(10)])
+def test_fewer_columns_than_records_give_what_a_regression_on_them_says() -> None:
+    rng = np.random.default_rng(2)
+    columns = rng.uniform(-1.0, 1.0, (40, 4))
+    y = (columns @ [1.0, -1.0, 0.5, 0.0] > 0.0).astype(float)
+    assert not determined(columns, [np.arange(40)])
+    assert determined(columns, [np.arange(4)])
+    held = steps(2.0 * y - 1.0, np.zeros((40, 2)), columns, 1.0, 0.0)
+    view = EncryptedLabelView(held, Grids((Grid(-1.0, 2.0, 2),)))
+    # Labels go with the columns, so even 8 equations for 40 records name most of them.
+    named = LabelReading().infer(view, rng).values[:, 0] == 2.0 * y - 1.0
+    assert named.mean() > 0.8
+    # No information: labels that are drawn do not.
+    drawn = 2.0 * rng.integers(0, 2, 40) - 1.0
+    other = replace(view, steps=steps(drawn, np.zeros((40, 2)), columns, 1.0, 0.0))
+    assert (LabelReading().infer(other, rng).values[:, 0] == drawn).mean() < 0.9
 
 
 def test_the_label_becomes_a_column_on_its_own_grid() -> None:

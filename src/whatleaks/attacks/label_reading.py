@@ -15,7 +15,7 @@ from whatleaks.arrays import sealed
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.grids import BOOLEAN
-from whatleaks.models.label_reading import check_determined, first_batch_labels, nearest_labels
+from whatleaks.models.label_reading import determined, first_batch_labels, nearest_labels
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.encrypted_label import EncryptedLabelView
 
@@ -24,7 +24,7 @@ from whatleaks.threat.views.encrypted_label import EncryptedLabelView
     "label-reading",
     title="Labels from a passive party's own gradients",
     paper="whatleaks",
-    needs="its own decrypted gradients; as many own columns (fakes allowed) as records in a batch",
+    needs="its own decrypted gradients; exact with as many own columns as records in a batch",
 )
 @travels
 @dataclass(frozen=True)
@@ -40,6 +40,5 @@ class LabelReading:
         labels = view.grids.columns[0] if view.steps.offset == 0.0 else BOOLEAN
         if view.steps.optimiser != "sgd":
             return ValueGuess(sealed(first_batch_labels(view.steps, labels)[:, None]))
-        check_determined(view.own, view.steps.batches)
-        left = view.foreign()[:, 0]
-        return ValueGuess(sealed(nearest_labels(left, labels)[:, None]))
+        left, exact = view.foreign()[:, 0], determined(view.own, view.steps.batches)
+        return ValueGuess(sealed(nearest_labels(left, labels, exact)[:, None]))
