@@ -26,6 +26,6 @@ class ClosedPrediction(TrainingDefense):
 
     def adapt(self, settings: Any) -> Any | None:
         """Close the prediction of an encrypted regression; boosted trees could not be used then."""
-        if "fake_columns" not in {f.name for f in fields(settings)}:
+        if not {"fake_columns", "queries"} <= {f.name for f in fields(settings)}:
             return None
         return replace(settings, queries=False)
