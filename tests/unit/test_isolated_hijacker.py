@@ -185,7 +185,12 @@ def test_bytes_that_are_no_records_are_refused(monkeypatch: pytest.MonkeyPatch) 
         (b"\xff" * 8, "nonsense: a record of"),
         (b"\x09" + b"\x00" * 7 + b"short", "died"),
     ):
-        talk = f"import sys; sys.stdout.buffer.write(b'P' + {data!r})"
+        # It hears its task out before it answers: who leaves earlier has died, by chance or not.
+        talk = (
+            "import sys; told, say = sys.stdin.buffer, sys.stdout.buffer; say.write(b'P'); "
+            "say.flush(); told.read(int.from_bytes(told.read(8), 'little')); "
+            f"say.write({data!r})"
+        )
         monkeypatch.setattr(
             isolated, "command", lambda *_, talk=talk: [sys.executable, "-I", "-c", talk]
         )
