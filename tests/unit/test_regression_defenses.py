@@ -45,8 +45,8 @@ def test_with_the_arbiter_the_table_follows_from_its_gradients() -> None:
     adam = trial("colluding-arbiter", "arbiter-inversion", "arbiter-adam", epochs=40)
     assert adam.outcome.measurements["arbiter-inversion relative"] < 0.2
     assert "colluding-arbiter" not in threats_of("encrypted")  # trusted unless it is named
-    few = trial("colluding-arbiter", "arbiter-inversion", epochs=3)
-    assert any("train for more epochs" in note for note in few.outcome.notes)
+    few = trial("colluding-arbiter", "arbiter-inversion", epochs=3).outcome.measurements
+    assert 0.01 < few["arbiter-inversion relative"] < few["half relative"]
 
 
 def test_masks_leave_the_arbiter_nothing_and_the_party_its_own() -> None:

@@ -40,7 +40,9 @@ def table(seed: int = 0) -> pd.DataFrame:
 
 
 def audit(frame: pd.DataFrame, *passive: str, seeds: int = 1, **options: Any) -> AuditResult:
-    spec = AuditSpec("y", passive, threats=("white-box",), quick=True, inversion_steps=20, **options)
+    spec = AuditSpec(
+        "y", passive, threats=("white-box",), quick=True, inversion_steps=20, **options
+    )
     # As quick as a first look, but on all records and with several seeds.
     object.__setattr__(spec, "seeds", seeds)
     object.__setattr__(spec, "targets", RECORDS)

@@ -24,7 +24,7 @@ from whatleaks.threat.views.colluding_arbiter import ColludingArbiterView
     "arbiter-inversion",
     title="The partner's table from its gradients, with the arbiter's help",
     paper=LI,
-    needs="an arbiter that joins; as many steps on every batch as it has records",
+    needs="an arbiter that joins; exact with as many steps on every batch as it has records",
 )
 @travels
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class ArbiterInversion:
     """Solves the whole system at once; answers are kept in the public ranges.
 
     ``cutoff`` of singular values: residuals of one batch resemble each other. Not in the paper, which
-    cuts nothing off and keeps no range.
+    cuts nothing off and keeps no range. With too few steps the answer is the table nearest to the
+    middle of the ranges that fits.
     """
 
     cutoff: float = 1e-11
@@ -49,5 +50,6 @@ class ArbiterInversion:
         table = table_from_gradients(
             opened.gradients, opened.residuals, batches, len(held.own),
             held.learning_rate, held.alpha, self.cutoff, opened.directions,
+            (view.ranges.low + view.ranges.high) / 2.0,
         )  # fmt: skip
         return ValueGuess(sealed(np.clip(table, view.ranges.low, view.ranges.high)))

@@ -173,7 +173,8 @@ class RegressionTrained(TrainedOnBatch):
         unknown = victims(self.holdings, coalition)
         columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
         ranges = public_ranges(columns)
-        if self.run.queries is None:
+        # Where a passive party made columns up, the answers are about those too.
+        if self.run.queries is None or self._curious != ACTIVE:
             return (ranges, self._elements(unknown, None))
         asked = [self.run.asked[party] for party in unknown]
         # A record that is zero in all other columns asks one party alone.
