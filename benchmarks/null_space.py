@@ -1,4 +1,4 @@
-"""Null-space regression beside half*, both regressions and the limit: LR, half of the columns.
+"""Null-space regression beside half*, both regressions, lattice decoding and the limit: LR, half of the columns.
 
 python benchmarks/null_space.py [--seeds 10 11 12] [--targets 400]
 
@@ -22,7 +22,12 @@ SETS = {
     "wall-following-robot": {},
     "credit-card-default": {"rows": 6000},
 }
-ATTACKS = ("half-star", "known-regression", "null-space-regression")
+ATTACKS = (
+    "half-star",
+    "known-regression",
+    "null-space-regression",
+    "lattice-decoding-auxiliary",
+)
 BARS = ("half", "auxiliary-regression", "limit")
 
 

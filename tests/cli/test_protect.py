@@ -31,6 +31,8 @@ def test_it_says_what_to_disclose_and_what_that_is_worth(
     assert told["distance"] == pytest.approx(1.0, rel=1e-5)
     assert told["after"]["predicted"] > told["before"]["predicted"]
     assert told["after"]["half_star"] > told["before"]["half_star"]
+    assert told["before"]["knowing_the_scheme"] is None
+    assert told["after"]["knowing_the_scheme"] < told["after"]["half_star"]
     written = pd.read_csv(out, index_col="column").to_numpy()
     assert np.abs(written - np.array(told["disclosed"])).max() < 1e-9
     change = np.array(told["disclosed"]) - np.array(told["weights"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -14,6 +16,10 @@ from whatleaks.models.additive import link
 from whatleaks.models.adversary_model import Seen, refined
 from whatleaks.models.box_solutions import half_star
 from whatleaks.models.linear import Linear
+from whatleaks.trial.plan import plan
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
+from whatleaks.trial.trial import attack, stage_of, train
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
@@ -69,3 +75,26 @@ def test_estimates_are_trusted_while_plausible_and_dropped_when_wild() -> None:
     half = ((x - 0.5) ** 2).mean()
     assert ((calm - x) ** 2).mean() < 1.05 * half
     assert ((np.clip(half_star(matrix, wild.right), 0, 1) - x) ** 2).mean() > 2.0 * half
+
+
+def test_earlier_scores_are_those_of_other_people() -> None:
+    wanted = Scenario(
+        "wine", share=0.4, threat="agnostic-earlier", earlier=30, targets=30,
+        attacks=("agnostic", "agnostic-refined"), model_options=Settings({"steps": 200}),
+    )  # fmt: skip
+    parts = plan(wanted)
+    training = train(wanted, parts, None)
+    assert not isinstance(training, str)
+    stage = stage_of(wanted, parts, training)
+    assert len(stage.rows.earlier) == 30
+    assert not np.isin(stage.rows.earlier, stage.rows.targets).any()
+    view = stage.view(stage.rows.targets)
+    assert view.earlier.scores.shape == (30, 3)
+    assert not hasattr(view, "scores")
+    found = attack(wanted, parts, training).outcome.measurements
+    assert {"agnostic", "agnostic-refined"} <= set(found)
+    # A gate lets some out: only their scores are there.
+    gated = replace(wanted, defense="gate-0.01")
+    door = stage_of(gated, plan(gated), training)
+    some = door.view(door.rows.targets).earlier
+    assert len(some.own) == len(some.scores) <= 30

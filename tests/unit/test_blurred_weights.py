@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from whatleaks.defenses.blurred_weights import BlurredWeights
 from whatleaks.errors import UsageError
 from whatleaks.models import closed_errors as closed
 from whatleaks.models.additive import adjacent_differences
@@ -128,18 +129,21 @@ def test_scores_stay_and_half_star_is_misled_but_people_undo_it() -> None:
         "wine", share=0.4, threat="white-box-known", targets=40, known=30,
         attacks=("half-star", "null-space-regression"), model_options=Settings({"steps": 300}),
     )  # fmt: skip
-    free, blurry = run_group([base, replace(base, defense="blurred-weights-25")])
-    found, then = free.outcome.measurements, blurry.outcome.measurements
+    hidden = replace(base, defense="blurred-weights-25")
+    aware = replace(
+        hidden, attacks=("half-star",), attack_options=Settings(BlurredWeights(25).told())
+    )
+    runs = [done.outcome.measurements for done in run_group([base, hidden, aware])]
+    found, then, told = runs
     assert found["accuracy"] == then["accuracy"]
     assert then["half-star"].value > 1.2 * found["half-star"].value
+    assert told["half-star"].value < then["half-star"].value  # who knows the scheme
     assert then["null-space-regression"].value == pytest.approx(
         found["null-space-regression"].value, rel=0.05
     )
 
 
 def test_what_means_nothing_is_refused() -> None:
-    from whatleaks.defenses.blurred_weights import BlurredWeights
-
     for wrong in ({"percent": 500}, {"epsilon": -1.0}, {"secret": "all"}):
         with pytest.raises(UsageError):
             BlurredWeights(**wrong)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -146,6 +146,19 @@ def test_free_columns_stay_where_the_prior_and_the_scores_put_them() -> None:
     for prior in ("none", "frequencies", "auxiliary"):
         guess = LatticeDecoding(prior).infer(view, rng).values
         assert ((guess - hidden[:100]) ** 2).mean() < half
+
+
+def test_free_columns_alone_are_solved_exactly_or_weighed_never_far_out_of_range() -> None:
+    case = world(Grids((free(),) * 4), 6, "64", np.random.default_rng(5), records=40)
+    rng = np.random.default_rng(0)
+    exact = LatticeDecoding().infer(view_of(case), rng).values
+    assert np.abs(exact - case.secret).max() < 1e-6
+    coarse = replace(view_of(case), scores=sealed(np.round(case.scores, 2)))
+    values = LatticeDecoding().infer(coarse, rng).values
+    assert values.min() >= 0.0
+    assert values.max() <= 1.0
+    half = float(((0.5 - case.secret) ** 2).mean())
+    assert float(((values - case.secret) ** 2).mean()) < half
 
 
 def test_noise_is_never_a_proof_and_its_mean_beats_half_star() -> None:

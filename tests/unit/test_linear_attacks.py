@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.attacks.agnostic import AgnosticInference
+from whatleaks.attacks.agnostic_refined import AgnosticRefined
 from whatleaks.attacks.equality_solving import EqualitySolving
 from whatleaks.attacks.equations import equations
 from whatleaks.attacks.half_star import HalfStar, nearest_to_half
@@ -16,8 +17,9 @@ from whatleaks.errors import AttackError
 from whatleaks.models.additive import Additive, adjacent_differences, link, log_ratios
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
-from whatleaks.threat.views.agnostic import AgnosticView
-from whatleaks.threat.views.prediction import WhiteBoxPredictionView
+from whatleaks.threat.grants import EarlierScores
+from whatleaks.threat.views.agnostic import AgnosticView, EarlierView
+from whatleaks.threat.views.prediction import WhiteBoxLinearView, WhiteBoxPredictionView
 
 
 def world(classes: int, active: int, passive: int, records: int, seed: int):
@@ -143,6 +145,38 @@ def test_the_agnostic_attack_survives_a_class_that_training_never_saw() -> None:
     one = AgnosticView(view.own, sealed_ints(np.zeros(40)), view.own, 6, view.model)
     with pytest.raises(AttackError, match="at least 2 classes"):
         AgnosticInference().infer(one, np.random.default_rng(0))
+
+
+def test_scores_seen_before_refine_the_guess_of_a_score() -> None:
+    """Passive columns that are the same for all: own columns explain every score, labels hardly."""
+    rng = np.random.default_rng(8)
+    part = [Linear(sealed(rng.normal(size=(4, 3))), sealed(rng.normal(size=3))) for _ in "ab"]
+    model = Additive(*part)
+    own, before = rng.random((60, 4)), rng.random((40, 4))
+    secret = np.full((60, 4), 0.7)
+    labels = sealed_ints([rng.choice(3, p=p) for p in model.scores(own, secret)])
+    scores = model.scores(before, secret[:40])
+    exact = HalfStar().infer(
+        WhiteBoxLinearView(sealed(own), sealed(model.scores(own, secret)), 4, model), rng
+    )
+
+    def guessed(released: np.ndarray, **settings: float) -> np.ndarray:
+        earlier = EarlierScores(sealed(before), sealed(released))
+        view = EarlierView(sealed(own), labels, sealed(own), 4, model, earlier=earlier)
+        return np.asarray(AgnosticRefined(**settings).infer(view, rng).values)
+
+    blind = AgnosticView(sealed(own), labels, sealed(own), 4, model)
+    alone = AgnosticInference().infer(blind, rng).values
+    off = [float(((v - exact.values) ** 2).mean()) for v in (alone, guessed(scores, alpha=1e4))]
+    assert off[1] < 1e-4 < 1e-2 < off[0]
+    # Classes alone have no ratios: they count as labels do, and scores of zero do no harm.
+    classes = guessed(np.eye(3)[scores.argmax(axis=1)])
+    assert np.isfinite(classes).all()
+    assert not np.array_equal(classes, guessed(scores))
+    none = guessed(np.eye(3)[scores.argmax(axis=1)], beta=0.0)
+    assert not np.array_equal(classes, none)
+    with pytest.raises(AttackError, match="no score was seen before"):
+        guessed(scores[:0])
 
 
 def test_scores_of_zero_and_one_never_make_a_value_that_is_not_finite() -> None:

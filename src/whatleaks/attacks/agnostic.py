@@ -76,14 +76,16 @@ class AgnosticInference:
 def plausible(system: Equations) -> Equations:
     """Pull estimated right sides towards those of one half, as far as they vary too much.
 
-    In the directions of A's singular vectors, A x of values spread evenly over the range has the
-    variance s^2 / 12 about its value at one half. What the estimates vary more is their error: the
-    trace of K in the second term of A Eq 21, direction by direction. The best linear weight is then
-    signal / (signal + error) = (s^2 / 12) / observed, and never more than one.
+    In the directions of A's singular vectors, A x of unrelated values at the ends of their range
+    differs from its value at one half by s^2 / 4 in the mean square. What the estimates differ more
+    is their error: the trace of K in the second term of A Eq 21, direction by direction. The best
+    linear weight is then signal / (signal + error) = (s^2 / 4) / observed, and never more than one.
+    Values spread evenly have s^2 / 12: with that, columns of yes and no and columns whose values
+    lie near an end were distrusted for what they are.
     """
     left, sizes, _ = np.linalg.svd(system.matrix, full_matrices=False)
     centre = system.matrix @ np.full(system.matrix.shape[1], 0.5)
     off = (system.right - centre) @ left
     observed = (off**2).mean(axis=0)
-    weights = np.minimum(1.0, sizes**2 / 12.0 / np.maximum(observed, 1e-300))
+    weights = np.minimum(1.0, sizes**2 / 4.0 / np.maximum(observed, 1e-300))
     return Equations(system.matrix, np.asarray(centre + (off * weights) @ left.T))

@@ -7,7 +7,6 @@ influences another.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +14,10 @@ import numpy as np
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.inversion_search import OPTIMISERS, searched
 from whatleaks.attacks.possible_values import snapped
+from whatleaks.attacks.searched_before import searched_before
 from whatleaks.catalog import attack
 from whatleaks.citations import JIANG
-from whatleaks.codec import encode, travels
+from whatleaks.codec import travels
 from whatleaks.errors import UsageError
 from whatleaks.models.adam import Adam
 from whatleaks.models.carry_back import KnownOwn
@@ -27,10 +27,7 @@ from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
 
 STARTS = {"zeros": 0.0, "half": 0.5}
-KEPT = 4  # searches that are remembered: what is clipped or moved afterwards was searched alike
 LOOKED = 100  # steps between two looks at whether all records are reached
-
-_searched: dict[str, Floats] = {}
 
 
 @attack(
@@ -114,12 +111,8 @@ class GradientInversion:
             return self._guess(searched(self, view, STARTS[self.start], rng), view)
         asked = (view.own, view.scores, view.unknown, view.model, self.distance, self.steps)
         more = (self.learning_rate, self.start, self.tolerance, self.cut, self.purifier)
-        key = hashlib.sha256(encode((*asked, *more))).hexdigest()
-        if key not in _searched:
-            while len(_searched) >= KEPT:
-                _searched.pop(next(iter(_searched)))
-            _searched[key] = sealed(self._search(view))
-        return self._guess(_searched[key], view)
+        found = searched_before(("inversion", *asked, *more), lambda: self._search(view))
+        return self._guess(found, view)
 
     def _guess(self, values: Floats, view: WhiteBoxAdditiveView) -> ValueGuess:
         values = np.clip(values, 0.0, 1.0) if self.clip else values

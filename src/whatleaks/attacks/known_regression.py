@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
+from whatleaks.attacks.possible_values import snapped_where_nearer
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
-from whatleaks.models.ridge import learnt
+from whatleaks.models.ridge import fitted
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.known import KnownView
 
@@ -26,26 +27,40 @@ from whatleaks.threat.views.known import KnownView
     paper="whatleaks",
     needs="its own columns, scores, and complete records of some people",
 )
+@attack(
+    "known-regression-snapped",
+    title="Regression on known people, moved to possible values where people left out allow it",
+    paper="whatleaks",
+    needs="its own columns, scores, complete records of some people, and what values the columns "
+    "can take",
+    settings={"snap": True},
+    again=False,
+)
 @travels
 @dataclass(frozen=True)
 class KnownRegression:
-    """Ridge regression; scores enter as log ratios, in which additive models are linear."""
+    """Ridge regression; scores enter as log ratios, in which additive models are linear.
 
-    name: str = "known-regression"
+    ``snap`` moves a column to values that the schema allows if that meets people left out better.
+    """
+
+    snap: bool = False
+
+    @property
+    def name(self) -> str:
+        """The attack, with or without the schema."""
+        return "known-regression-snapped" if self.snap else "known-regression"
 
     def infer(self, view: KnownView, rng: np.random.Generator) -> ValueGuess:
         """Learn on the known people, answer for the targets."""
         del rng
         known = view.auxiliary
-        return ValueGuess(
-            sealed(
-                learnt(
-                    _inputs(known.own, known.released),
-                    known.passive,
-                    _inputs(view.own, view.scores),
-                )
-            )
-        )
+        line = fitted(_inputs(known.own, known.released), known.passive)
+        values = line(_inputs(view.own, view.scores))
+        if self.snap:
+            left_out = known.passive - line.left_out
+            values = snapped_where_nearer(values, left_out, known.passive, view)
+        return ValueGuess(sealed(values))
 
 
 def _inputs(own: Floats, scores: Floats) -> Floats:

@@ -45,8 +45,9 @@ def decoded(
     """Return every record's values and status: the point that fits, else the posterior's answer."""
     found = decode(readings, grids, settings)
     values = found.values.copy()
-    # One point fits and less than one more is expected: nothing better is to be had.
-    alone = (found.fits == 1) & (found.luck < 0.0)
+    # One point fits and less than one more is expected: nothing better is to be had. A free
+    # column that is solved from coarse scores can be anywhere: there the prior counts.
+    alone = (found.fits == 1) & (found.luck < 0.0) & (not grids.free)
     still = np.flatnonzero((found.status != UNIQUE) & ~alone)
     if len(still):
         weighed = posterior(readings.pick(still), grids, believed.pick(still), settings)

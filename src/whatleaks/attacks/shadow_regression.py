@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from whatleaks.arrays import Bools, Floats, sealed
+from whatleaks.attacks.possible_values import snapped_where_nearer
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.additive import adjacent_differences, log_ratios
@@ -118,7 +119,9 @@ RULES: tuple[Rule, ...] = (
 class ShadowRegression:
     """The weights are not negative and fitted to the answers on people who were left out.
 
-    Every rule's answer is moved into the columns' public range: few people extrapolate badly.
+    Every rule's answer is moved into the columns' public range: few people extrapolate badly. The
+    weighed answers are moved to values that the schema allows, where that meets the people who were
+    left out better.
     """
 
     name: str = "shadow-regression"
@@ -140,11 +143,12 @@ class ShadowRegression:
             left = known.of(~fold)
             for i, rule in enumerate(rules):
                 tried[i][fold] = np.clip(rule(left, truth[~fold], known.of(fold)), low, high)
-        values = np.empty((len(view.own), view.unknown))
+        values, left_out = np.empty((len(view.own), view.unknown)), np.empty_like(truth)
         for j in range(view.unknown):
             weights = _weights(tried[:, :, j].T, truth[:, j])
             values[:, j] = weights @ answers[:, :, j]
-        return ValueGuess(sealed(values))
+            left_out[:, j] = weights @ tried[:, :, j]
+        return ValueGuess(sealed(snapped_where_nearer(values, left_out, truth, view)))
 
 
 def _range(view: KnownView) -> tuple[Floats, Floats]:

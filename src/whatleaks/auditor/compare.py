@@ -23,7 +23,7 @@ def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Compari
     places += [(d.name, d.title, d.worst.after, d.accuracy) for d in tried]
     pairs = [(leak.value, worth.value) for _, _, leak, worth in places]
     points = tuple(
-        Trade(name, title, leak, worth, not any(_better(other, mine) for other in pairs))
+        Trade(name, title, leak, worth, not any(better(other, mine) for other in pairs))
         for (name, title, leak, worth), mine in zip(places, pairs, strict=True)
     )
     chosen = recommended(threat, defenses)
@@ -33,7 +33,7 @@ def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Compari
     return Comparison(threat, points, "" if chosen is None else chosen.name, why)
 
 
-def _better(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def better(one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Say whether one leaks no more and is worth no less than the other, and is not the same."""
     return one[0] <= other[0] and one[1] >= other[1] and one != other
 

@@ -1,4 +1,4 @@
-"""Weights to disclose for a chosen distance, with what half* then gains: for a passive party."""
+"""Weights to disclose for a chosen distance, with what attacks then gain: for a passive party."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Errors:
 
     predicted: float
     half_star: Measurement
+    adaptive: Measurement | None  # half* of whoever knows the scheme and its distance
     knowing: Measurement | None  # the attack of whoever knows some people
     half: Measurement
     known: int  # how many people that attack knew
@@ -92,6 +93,11 @@ def protect(
         known = moments(held.joined(held.victims((ACTIVE,)), training.rows.training))
         true, shown = (adjacent_differences(w).T for w in (models[0], models[-1]))
         half_star, half = found["half-star"], bars["half"]
+        told = None
+        if scenario is not plain:
+            aware = replace(scenario, attacks=ATTACKS[:1], attack_options=Settings(defense.told()))
+            again = attack(aware, plan(aware), training).outcome.measurements["half-star"]
+            told = again if isinstance(again, Measurement) else None
         knowing = found.get("null-space-regression")
         assert isinstance(half_star, Measurement)
         assert isinstance(half, Measurement)
@@ -99,6 +105,7 @@ def protect(
             Errors(
                 misled(true, shown, known),
                 half_star,
+                told,
                 knowing if isinstance(knowing, Measurement) else None,
                 half,
                 done.records.granted,

@@ -107,6 +107,8 @@ def protect(
         print(f"{title}:")
         print(f"  half*, predicted (unclamped, training records)  {one.predicted:.4f}")
         print(f"  half*, measured                                 {_said(one.half_star)}")
+        if one.adaptive is not None:
+            print(f"  half* of who knows the scheme, measured         {_said(one.adaptive)}")
         if one.knowing is not None:
             print(
                 f"  a partner who knows {one.known:3} people, measured        {_said(one.knowing)}"
@@ -126,6 +128,7 @@ def _tree(found: Protection) -> dict[str, object]:
         return {
             "predicted": one.predicted,
             "half_star": one.half_star.value,
+            "knowing_the_scheme": None if one.adaptive is None else one.adaptive.value,
             "people_known": one.known,
             "knowing_people": None if one.knowing is None else one.knowing.value,
             "half": one.half.value,

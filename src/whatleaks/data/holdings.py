@@ -119,6 +119,7 @@ class Rows:
 
     ``auxiliary`` are granted to the adversary and do not train. ``known`` are people whose
     records the adversary has, and who are not attacked. On ``judged`` accuracy is measured.
+    ``earlier`` were predicted before an attack on others.
     """
 
     training: Ints
@@ -127,6 +128,7 @@ class Rows:
     auxiliary: Ints
     judged: Ints
     known: Ints = field(default_factory=lambda: sealed_ints([]))
+    earlier: Ints = field(default_factory=lambda: sealed_ints([]))
 
 
 def choose_rows(training: Ints, pool: Ints, most: int, rng: np.random.Generator) -> Rows:
@@ -136,6 +138,16 @@ def choose_rows(training: Ints, pool: Ints, most: int, rng: np.random.Generator)
     targets = sealed_ints(order[:count])
     others = sealed_ints(order[count:])
     return Rows(training, targets, others, sealed_ints([]), sealed_ints(order))
+
+
+def with_earlier(rows: Rows, count: int, rng: np.random.Generator) -> Rows:
+    """Have up to ``count`` records predicted before: of those that did not train and nobody attacks.
+
+    Where there are too few, records that trained come after them.
+    """
+    idle = np.setdiff1d(rows.training, rows.targets)
+    asked = [part[rng.permutation(len(part))] for part in (rows.others, idle)]
+    return replace(rows, earlier=sealed_ints(np.concatenate(asked)[:count]))
 
 
 def with_known(rows: Rows, count: int, rng: np.random.Generator) -> Rows:

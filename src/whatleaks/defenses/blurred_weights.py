@@ -6,6 +6,7 @@ party is told about the passive party's weights is chosen to mislead half* most 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +21,8 @@ from whatleaks.models.additive import Additive
 from whatleaks.models.blurring import blurred
 from whatleaks.models.closed_errors import moments
 from whatleaks.models.linear import Linear
+from whatleaks.models.unblurring import SECRETS
 from whatleaks.threat.grants import LinearModel
-
-SECRETS = ("", "epsilon", "sign")
 
 
 @defense(
@@ -63,6 +63,14 @@ class BlurredWeights(ParameterDefense):
     def fits(self, kind: type[Any]) -> bool:
         """Only linear parts have weights that solve to values."""
         return issubclass(kind, LinearModel)
+
+    def told(self) -> Mapping[str, Any]:
+        """Return how far the weights were moved, and what of that is secret: the scheme is public."""
+        return {
+            "blur_percent": float(self.percent),
+            "blur_epsilon": self.epsilon,
+            "blur_secret": self.secret,
+        }
 
     def distance(self, weights: Floats) -> float:
         """Return epsilon for these weights."""

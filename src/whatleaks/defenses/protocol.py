@@ -126,6 +126,10 @@ class ParameterDefense(Defense):
         del kind
         return True
 
+    def told(self) -> Mapping[str, Any]:
+        """Return what an adversary who knows the defense sets on attacks that can use it."""
+        return {}
+
     @abstractmethod
     def disclose(self, grant: Any, columns: Floats, rng: np.random.Generator) -> Any:
         """Return the grant that is handed out instead of the true one.

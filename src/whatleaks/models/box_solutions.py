@@ -176,7 +176,10 @@ def _centre(basis: Floats, q: Floats, start: Floats, steps: int) -> Floats:
         m = (near @ squares).reshape(-1, free, free)
         through = basis @ np.linalg.inv(m)
         x = at - np.einsum("ndi,ni->nd", through, (near * (at - 0.5)) @ basis)
-        wall = basis @ np.linalg.inv(m - np.eye(free)) @ basis.T
+        sizes, axes = np.linalg.eigh(m - np.eye(free))
+        root = axes / np.sqrt(np.maximum(sizes, 1e-300))[:, None, :]
+        reach = basis @ root
+        wall = reach @ reach.swapaxes(1, 2)
         off, push = x - 0.5, weight[left]
         slope = push[:, None] * x * (1.0 - x) - np.einsum("ndd->nd", wall) - 1.0 / near
         curve = off[:, :, None] * off[:, None, :] * (through @ basis.T)
@@ -184,7 +187,7 @@ def _centre(basis: Floats, q: Floats, start: Floats, steps: int) -> Floats:
         curve[:, diagonal, diagonal] += 1.0 / near**2
         move = -np.linalg.solve(curve, slope[..., None])[..., 0]
         fall = -(move * slope).sum(axis=1)
-        length = _length(basis, squares, at, near, move, fall, push)
+        length = _length(basis, squares, at, near, move, fall, push, root)
         a[left] = near + length[:, None] * move
         done = fall < 0.1
         values[left[done]] = x[done]
@@ -195,28 +198,42 @@ def _centre(basis: Floats, q: Floats, start: Floats, steps: int) -> Floats:
 
 
 def _length(
-    basis: Floats, squares: Floats, q: Floats, a: Floats, move: Floats, fall: Floats, push: Floats
+    basis: Floats,
+    squares: Floats,
+    q: Floats,
+    a: Floats,
+    move: Floats,
+    fall: Floats,
+    push: Floats,
+    root: Floats,
 ) -> Floats:
-    """Halve every record's step until it stays inside and the barrier's function falls enough."""
-    free = basis.shape[1]
+    """Halve every record's step from the longest that stays inside until the function falls enough.
 
-    def height(point: Floats, rows: Ints) -> Floats:
+    ``root`` is (M - I)^(-1/2) at ``a``. Along the step M - I becomes root^-T (I + t B) root^-1, so
+    the eigenvalues of B say how far it goes and give the barrier at every length.
+    """
+    free = basis.shape[1]
+    bends = np.linalg.eigvalsh(
+        root.swapaxes(1, 2) @ (move @ squares).reshape(-1, free, free) @ root
+    )
+    bends = np.concatenate([bends, move / a], axis=1)  # the wall of M - I, and that of a
+    steepest = np.maximum(-bends.min(axis=1), 1e-300)
+
+    def height(length: Floats, rows: Ints) -> Floats:
+        """Return the barrier's function less its constant: the walls' logarithms at ``a``."""
+        point = a[rows] + length[:, None] * move[rows]
         m = (point @ squares).reshape(-1, free, free)
-        sizes, axes = np.linalg.eigh(m)
-        good = (point.min(axis=1) > 0.0) & (sizes[:, 0] > 1.0)
-        sizes = np.where(good[:, None], sizes, 2.0)
-        g = ((point * (q[rows] - 0.5)) @ basis)[:, None, :] @ axes
-        quadratic = (g[:, 0] ** 2 / sizes).sum(axis=1)
+        g = (point * (q[rows] - 0.5)) @ basis
+        quadratic = (g * np.linalg.solve(m, g[..., None])[..., 0]).sum(axis=1)
         value = push[rows] * (quadratic + (point * q[rows] * (1.0 - q[rows])).sum(axis=1))
-        value -= np.log(sizes - 1.0).sum(axis=1)
-        value -= np.log(np.where(good[:, None], point, 1.0)).sum(axis=1)
-        return np.where(good, value, np.inf)
+        return np.asarray(value - np.log1p(length[:, None] * bends[rows]).sum(axis=1))
 
     rows = np.arange(len(a))
-    now, length = height(a, rows), np.ones(len(a))
+    now = height(np.zeros(len(a)), rows)
+    length: Floats = np.minimum(1.0, 0.95 / steepest)
     enough = 1e-9 * np.abs(now)
     for _ in range(40):
-        there = height(a[rows] + length[rows, None] * move[rows], rows)
+        there = height(length[rows], rows)
         rows = rows[there > now[rows] - 0.1 * length[rows] * fall[rows] + enough[rows]]
         if not len(rows):
             return length

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from warnings import catch_warnings, simplefilter
+
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
@@ -10,6 +13,9 @@ from whatleaks.models.linear import Linear
 
 PENALTIES = tuple(10.0**power for power in range(-3, 6))
 ENOUGH_TO_CHOOSE = 50
+KEPT = 4  # choices that are remembered: several attacks fit the same records
+
+_chosen: dict[str, float] = {}
 
 
 def fit_logistic(x: Floats, labels: Ints, like: Linear, strength: float | None = None) -> Linear:
@@ -46,6 +52,19 @@ def fit_logistic(x: Floats, labels: Ints, like: Linear, strength: float | None =
 
 def chosen_strength(x: Floats, labels: Ints) -> float:
     """Return the inverse penalty with the best likelihood on held-out records."""
+    key = hashlib.sha256(f"{x.shape}".encode())
+    for part in (x, labels):
+        key.update(np.ascontiguousarray(part).data)
+    name = key.hexdigest()
+    if name not in _chosen:
+        while len(_chosen) >= KEPT:
+            _chosen.pop(next(iter(_chosen)))
+        _chosen[name] = _choose(x, labels)
+    return _chosen[name]
+
+
+def _choose(x: Floats, labels: Ints) -> float:
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
 
@@ -53,14 +72,16 @@ def chosen_strength(x: Floats, labels: Ints) -> float:
     seen = np.unique(labels[~held])
     if len(x) < ENOUGH_TO_CHOOSE or len(seen) < 2 or not np.isin(labels[held], seen).all():
         return PENALTIES[-1]
-    losses = [
-        log_loss(
-            labels[held],
-            LogisticRegression(C=c, max_iter=500)
-            .fit(x[~held], labels[~held])
-            .predict_proba(x[held]),
-            labels=seen,
-        )
-        for c in PENALTIES
-    ]
+    with catch_warnings():  # a weak penalty that did not converge is judged as it is
+        simplefilter("ignore", ConvergenceWarning)
+        losses = [
+            log_loss(
+                labels[held],
+                LogisticRegression(C=c, max_iter=500)
+                .fit(x[~held], labels[~held])
+                .predict_proba(x[held]),
+                labels=seen,
+            )
+            for c in PENALTIES
+        ]
     return PENALTIES[int(np.argmin(losses))]

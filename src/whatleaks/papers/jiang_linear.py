@@ -8,11 +8,13 @@ import numpy as np
 
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
-from whatleaks.papers.grouping import grid, grouped, numbers, value
+from whatleaks.papers.grouping import grid, grouped, has, numbers, scenario_of, value
 from whatleaks.papers.jiang_setup import (
+    ALONE,
     BANK,
     CELLS,
     DRIVE,
+    EARLIER,
     ESA,
     GIA,
     GIA_KL,
@@ -20,13 +22,14 @@ from whatleaks.papers.jiang_setup import (
     SATELLITE,
     SETS,
     SHORT,
-    STEPS,
     bars,
     base,
+    beside,
     by_cells,
     mean,
     seeds,
     sizes,
+    steps_of,
 )
 from whatleaks.papers.plot import Plot
 from whatleaks.runs.record import Record
@@ -55,10 +58,16 @@ def _j01_runs(profile: str) -> list[Scenario]:
     steps = {"fast": 200, "standard": 1500, "full": 4000}[profile]
     fields = {"data": {"rows": rows} if rows else {}, "model_options": {"steps": steps}}
     return grid(
-        {**base(profile, []), "attack_options": {}, "measures": [], "share": 0.5, **fields},
+        {
+            **base(profile, [], references=ALONE),
+            "attack_options": {},
+            "measures": [],
+            "share": 0.5,
+            **fields,
+        },
         dataset=SETS,
         model=("lr", "network"),
-        seed=seeds(profile),
+        seed=seeds(profile, first=EARLIER),
     )
 
 
@@ -86,15 +95,15 @@ def j01(records: Sequence[Record]) -> Judgement:
 
 def _j02_runs(profile: str) -> list[Scenario]:
     steps = {"fast": 1000, "standard": 6000, "full": 50000}[profile]
+    plain = base(profile, [ESA, GIA, GIA_KL], attack_options={"steps": steps})
+    plain["measures"] = [*plain["measures"], "by-steps"]
+    # Not judged: the same distance, minimised by another method, says why inversion is not at zero.
+    other = base(profile, [GIA_KL], attack_options={"optimiser": "lbfgs", "steps": 300})
     return [
         run
         for dataset in SETS
-        for run in grid(
-            {**base(profile, [ESA, GIA, GIA_KL], attack_options={"steps": steps})},
-            dataset=[dataset],
-            unknown=(FEW[dataset],),
-            seed=seeds(profile),
-        )
+        for fields in (plain, {**other, "references": ALONE})
+        for run in grid(fields, dataset=[dataset], unknown=(FEW[dataset],), seed=seeds(profile))
     ]
 
 
@@ -112,9 +121,10 @@ def _j02_runs(profile: str) -> list[Scenario]:
     runs=_j02_runs,
 )
 def j02(records: Sequence[Record]) -> Judgement:
-    """Judge exact reconstruction below the threshold."""
-    cells, words = {}, []
-    for (dataset,), runs in grouped(records, "dataset").items():
+    """Judge exact reconstruction below the threshold, and show what keeps inversion from it."""
+    plain = [r for r in records if has(r, ESA)]
+    cells, words, trails = {}, [], []
+    for (dataset,), runs in grouped(plain, "dataset").items():
         name = SHORT[dataset]
         cells[f"{name} solving"] = max(value(r, ESA) for r in runs) < ZERO_ESA
         cells[f"{name} inversion"] = max(value(r, GIA) for r in runs) < ZERO_GIA
@@ -122,10 +132,24 @@ def j02(records: Sequence[Record]) -> Judgement:
             f"{name} solving {mean(runs, ESA):.1e}, inversion {mean(runs, GIA):.1e} "
             f"(KL {mean(runs, GIA_KL):.1e}), inversion's attack accuracy {mean(runs, f'{GIA} accuracy'):.2f}"
         )
+        same = [r for r in records if r not in plain and scenario_of(r).dataset == dataset]
+        trails.append(f"{name} {_trail(runs, '.1e')}; L-BFGS on KL {mean(same, GIA_KL):.1e}")
     return by_cells(
         cells,
         "Errors: " + "; ".join(words) + ".",
-        "Why inversion is not at zero was not measured: both distances are shown, after 6,000 steps.",
+        f"After {steps_of(plain)}. Squared distance, by steps, and another method on the same scores: "
+        + "; ".join(trails)
+        + ". The scores determine the columns; what is left is the search that has not arrived. "
+        + beside(plain, ("dataset",)),
+    )
+
+
+def _trail(runs: Sequence[Record], digits: str) -> str:
+    """Say inversion's error along its steps, as a mean over seeds."""
+    places = numbers(runs[0], f"{GIA} steps")
+    errors = np.mean([numbers(r, f"{GIA} error by steps") for r in runs], axis=0)
+    return ", ".join(
+        f"{error:{digits}} after {int(place)}" for place, error in zip(places, errors, strict=True)
     )
 
 
@@ -160,12 +184,16 @@ def j03(records: Sequence[Record]) -> Judgement:
             + " ".join(f"{mean(runs, GIA):.3f}" for runs in by.values())
             + f" (uniform {mean(last, 'uniform'):.3f}, half {mean(last, 'half'):.3f})"
         )
-    return by_cells(cells, "Errors along the share: " + "; ".join(words) + ".")
+    return by_cells(
+        cells,
+        "Errors along the share: " + "; ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset", "share")),
+    )
 
 
 def _j04_runs(profile: str) -> list[Scenario]:
     wide = grid(
-        {**base(profile, [ESA, GIA]), "share": 0.9, "measures": ["by-steps"]},
+        {**base(profile, [ESA, GIA], references=ALONE), "share": 0.9, "measures": ["by-steps"]},
         dataset=(SATELLITE, DRIVE),
         seed=seeds(profile),
     )
@@ -198,10 +226,7 @@ def j04(records: Sequence[Record]) -> Judgement:
     count = len({(r.work.dataset, r.work.share) for r in plain})  # type: ignore[attr-defined]
     trails = []
     for (dataset,), runs in grouped([r for r in records if r not in plain], "dataset").items():
-        places = numbers(runs[0], f"{GIA} steps")
-        errors = np.mean([numbers(r, f"{GIA} error by steps") for r in runs], axis=0)
-        told = ", ".join(f"{e:.3f} after {int(p)}" for p, e in zip(places, errors, strict=True))
-        trails.append(f"{SHORT[dataset]} {told}")
+        trails.append(f"{SHORT[dataset]} {_trail(runs, '.3f')}")
     return by_cells(
         cells,
         "; ".join(words) + f". Below clipped equality solving in {clipped} of {count}.",
@@ -290,5 +315,7 @@ def j07(records: Sequence[Record]) -> Judgement:
             f"{SHORT[dataset]} {correlated:.2f} (with the column's variance instead: {spread:.2f})"
         )
     return by_cells(
-        cells, "Rank correlation: " + ", ".join(words) + ".", f"{STEPS['standard']:,} steps."
+        cells,
+        "Rank correlation: " + ", ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset",)),
     )

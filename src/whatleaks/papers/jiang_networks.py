@@ -8,8 +8,10 @@ from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
 from whatleaks.papers.grouping import grid, grouped
 from whatleaks.papers.jiang_setup import (
+    ALONE,
     BANK,
     CELLS,
+    EARLIER,
     GIA,
     GRN,
     ROBOT,
@@ -17,10 +19,12 @@ from whatleaks.papers.jiang_setup import (
     SETS,
     SHORT,
     base,
+    beside,
     by_cells,
     mean,
     seeds,
     sizes,
+    steps_of,
 )
 from whatleaks.runs.record import Record
 from whatleaks.trial.scenario import Scenario
@@ -56,13 +60,16 @@ def j08(records: Sequence[Record]) -> Judgement:
             cells[f"{cell} near zero"] = ours < 0.02
         words.append(f"{cell} {ours:.3f}/{theirs:.3f}/{half:.3f}")
     return by_cells(
-        cells, "Errors of inversion, generative network and one half: " + ", ".join(words) + "."
+        cells,
+        "Errors of inversion, generative network and one half: " + ", ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset", "share")),
     )
 
 
 def _j09_runs(profile: str) -> list[Scenario]:
-    fields = {**base(profile, [GIA, GRN]), "model": "network", "share": 0.5}
-    return grid(fields, dataset=(BANK, SATELLITE), targets=(2, 10, 100), seed=seeds(profile))
+    fields = {**base(profile, [GIA, GRN], references=ALONE), "model": "network", "share": 0.5}
+    seeds_here = seeds(profile, first=EARLIER)
+    return grid(fields, dataset=(BANK, SATELLITE), targets=(2, 10, 100), seed=seeds_here)
 
 
 @check(
@@ -128,7 +135,11 @@ def j10(records: Sequence[Record]) -> Judgement:
             + " ".join(f"{e:.3f}" for e in errors.values())
             + f" (uniform {mean(by[1], 'uniform'):.3f}, half {mean(by[1], 'half'):.3f})"
         )
-    return by_cells(cells, "Errors with 1, 2, 3 layers: " + "; ".join(words) + ".")
+    return by_cells(
+        cells,
+        "Errors with 1, 2, 3 layers: " + "; ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset", "model_options.hidden")),
+    )
 
 
 def _j11_runs(profile: str) -> list[Scenario]:
@@ -158,4 +169,8 @@ def j11(records: Sequence[Record]) -> Judgement:
         cells[f"{SHORT[dataset]} similar"] = max(errors.values()) <= 1.5 * min(errors.values())
         cells[f"{SHORT[dataset]} relu largest"] = errors["relu"] == max(errors.values())
         words.append(f"{SHORT[dataset]} " + ", ".join(f"{a} {e:.3f}" for a, e in errors.items()))
-    return by_cells(cells, "Errors: " + "; ".join(words) + ".")
+    return by_cells(
+        cells,
+        "Errors: " + "; ".join(words) + ".",
+        f"After {steps_of(records)}. " + beside(records, ("dataset", "model_options.activation")),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from whatleaks.papers import varasteh_schemes  # noqa: F401 - registers A11 to A18
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict, claim
-from whatleaks.papers.grouping import rate_of, share_of, value
+from whatleaks.papers.grouping import has, rate_of, share_of, value
 from whatleaks.papers.plot import Plot
 from whatleaks.papers.varasteh_setup import (
     ADULT,
@@ -85,13 +85,29 @@ def a02(records: Sequence[Record]) -> Judgement:
     """Judge half* against half."""
     ratios = [value(r, "half-star") / value(r, "half") for r in records]
     below = sum(ratio <= 1.0 for ratio in ratios)
+    beside = _beside(records, {"with others' scores (control)": "control", "the limit": "limit"})
     return Judgement(
         Verdict.HOLDS if below == len(ratios) else Verdict.FAILS,
         f"at most half's error in {share_of(below, len(ratios), 'runs')}; the ratio runs from "
         f"{min(ratios):.2f} to {max(ratios):.2f}",
         value=rate_of(below, len(ratios)),
-        note="For values inside the range this is a theorem: half* is a projection of one half.",
+        note="For values inside the range this is a theorem: half* is a projection of one half."
+        + beside,
     )
+
+
+def _beside(records: Sequence[Record], names: Mapping[str, str]) -> str:
+    """Say what other guesses miss by, over half's error, set by set; nothing where no run has them."""
+    told = []
+    for title, name in names.items():
+        shares = {
+            SHORT[dataset]: mean(runs, name) / mean(runs, "half")
+            for dataset, runs in by_set(records).items()
+            if all(has(r, name) for r in runs)
+        }
+        if shares:
+            told.append(f"{title} {_said(shares)}")
+    return f" Errors over half's: {'; '.join(told)}." if told else ""
 
 
 def _kept(runs: Sequence[Record], name: str) -> float:
@@ -136,6 +152,14 @@ def a03(records: Sequence[Record]) -> Judgement:
             )
             + "."
         )
+    note += _beside(
+        records,
+        {
+            "half*": "half-star",
+            "agnostic": "agnostic",
+            "the limit without scores": "limit without scores",
+        },
+    )
     return Judgement(
         verdict(close, len(gained)),
         f"share of half*'s gain that is kept without the score: {_said(gained)}",

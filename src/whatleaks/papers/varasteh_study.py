@@ -37,11 +37,13 @@ from whatleaks.models.linear import Linear
 from whatleaks.models.logistic import chosen_strength, fit_logistic
 from whatleaks.runs.work import work
 from whatleaks.seeds import Streams
+from whatleaks.trial.limit import predict_from_evidence
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.preparing import ready
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 
+LIMIT = (200, 600)  # records that the limit is measured on, and those that it learns from
 PERCENTS = (1, 5, 20)  # of the mean squared weight: the distances epsilon
 READING: dict[str, dict[str, Any]] = {
     "bank-marketing": {"categories": "target-mean", "parser": "drop_duration"},
@@ -181,7 +183,7 @@ def table_of(one: VarastehStudy) -> Numbers:
 def attacks_of(one: VarastehStudy) -> Numbers:
     """Attack every window with exact, estimated and refined scores; average over windows."""
     held = joint(one.dataset, one.rows, one.seed)
-    rng = Streams(one.seed).rng("earlier")
+    rng, chance = (Streams(one.seed).rng(name) for name in ("earlier", "references"))
     found: dict[str, list[float]] = {}
 
     def keep(name: str, value: float) -> None:
@@ -195,6 +197,19 @@ def attacks_of(one: VarastehStudy) -> Numbers:
         keep("half", float(((theirs - 0.5) ** 2).mean()))
         system = equations(mine, exact, model)
         keep("half-star", _error(half_star(system.matrix, system.right), theirs))
+        # The control: everybody's scores are another's. The limit: what a regressor learns.
+        swapped = equations(mine, exact[chance.permutation(len(exact))], model)
+        keep("control", _error(half_star(swapped.matrix, swapped.right), theirs))
+        order = chance.permutation(len(mine))[: sum(LIMIT)]
+        asked, others = order[: LIMIT[0]], order[LIMIT[0] :]
+        for name, seen in (
+            ("limit", np.concatenate([mine, scores, exact], axis=1)),
+            ("limit without scores", mine),
+        ):
+            learnt = predict_from_evidence(
+                seen[asked], theirs[asked], seen[others], theirs[others], chance
+            )
+            keep(name, _error(learnt, theirs[asked]))
         train, labels = held.training, held.labels
         first = fit_logistic(mine[train], labels[train], held.model, held.strength)
         keep("accuracy alone", _accuracy(first, mine[held.rest], labels[held.rest]))

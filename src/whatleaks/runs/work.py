@@ -91,6 +91,7 @@ _MODULES: list[str] = [
     "whatleaks.papers.li_equations",
     "whatleaks.papers.li_protocols",
     "whatleaks.papers.varasteh_study",
+    "whatleaks.papers.jiang_alignment",
 ]
 
 

@@ -126,6 +126,17 @@ class KnownPeople(Auxiliary):
 
 @travels
 @dataclass(frozen=True)
+class EarlierScores(Grant):
+    """The adversary's own columns of records that it asked about before, and their scores."""
+
+    sentence: ClassVar[str] = "the scores of some other records, which it asked about before"
+
+    own: Floats
+    scores: Floats
+
+
+@travels
+@dataclass(frozen=True)
 class KnownValues(Grant):
     """Single elements of the partner's table: ``values[i]`` stands at ``rows[i]``, ``columns[i]``.
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
-from whatleaks.threat.grants import Granted, LinearModel, ModelGrant, Ranges, Schema
+from whatleaks.threat.grants import (
+    EarlierScores,
+    Granted,
+    LinearModel,
+    ModelGrant,
+    Ranges,
+    Schema,
+)
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, plain_messages
-from whatleaks.threat.views.agnostic import AgnosticView
+from whatleaks.threat.views.agnostic import AgnosticView, EarlierView
 from whatleaks.threat.views.prediction import (
     PredictionView,
     WhiteBoxAdditiveView,
@@ -20,6 +27,8 @@ from whatleaks.threat.views.prediction import (
     WhiteBoxPredictionView,
 )
 from whatleaks.wire.message import Message
+
+A = TypeVar("A", bound=AgnosticView)
 
 
 def public(granted: Granted) -> dict[str, Any]:
@@ -61,16 +70,17 @@ def _black_box(
     return view(*scored_records(received, memory), memory.unknown, **public(granted))
 
 
-def _agnostic(
-    received: Sequence[Message], memory: Memory, granted: Granted, view: type[AgnosticView]
-) -> AgnosticView:
+def _agnostic(received: Sequence[Message], memory: Memory, granted: Granted, view: type[A]) -> A:
+    more: dict[str, Any] = public(granted)
+    if issubclass(view, EarlierView):
+        more["earlier"] = granted[EarlierScores]
     return view(
         memory.training,
         memory.labels,
         memory.target,
         memory.unknown,
         granted[LinearModel].model,
-        **public(granted),
+        **more,
     )
 
 
@@ -106,6 +116,18 @@ AGNOSTIC = threat(
         grants=frozenset({ModelGrant, Ranges, Schema}),
         reads=frozenset(),
         views=(AgnosticView,),
+        project=_agnostic,
+    )
+)
+
+AGNOSTIC_EARLIER = threat(
+    ThreatModel(
+        name="agnostic-earlier",
+        conduct=Conduct.CURIOUS,
+        sees="no score of the record it attacks",
+        grants=frozenset({EarlierScores, ModelGrant, Ranges, Schema}),
+        reads=frozenset(),
+        views=(EarlierView,),
         project=_agnostic,
     )
 )

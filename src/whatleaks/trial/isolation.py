@@ -49,6 +49,14 @@ def commit(
     return Committed(attack.name, guess, seconds, walls, settings_of(attack))
 
 
+def stream_of(threat: str, attack: Any) -> str:
+    """Name the stream of an attack's luck: its name's, or one that it shares with a sibling.
+
+    Attacks that make different answers of one search name the same ``stream``.
+    """
+    return f"attack/{threat}/{getattr(attack, 'stream', attack.name)}"
+
+
 def settings_of(attack: Any) -> dict[str, Plain]:
     """Return the plain settings of an attack, to stand beside its result."""
     if not is_dataclass(attack):

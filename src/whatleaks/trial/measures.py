@@ -20,7 +20,7 @@ from whatleaks.seeds import Streams
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.digits import named_by_digits
 from whatleaks.trial.evaluator import AnyScored, Evaluator
-from whatleaks.trial.isolation import commit
+from whatleaks.trial.isolation import commit, stream_of
 from whatleaks.trial.outcome import Quantity
 from whatleaks.trial.scorers.branches import BranchScored
 from whatleaks.trial.scorers.intervals import IntervalScored
@@ -199,7 +199,7 @@ def _by_steps(done: Done) -> tuple[Found, list[str]]:
         if not steps or one.name not in done.answers:
             continue
         places = sorted({max(1, steps // part) for part in (64, 16, 4, 1)})
-        stream = f"attack/{done.stage.threat.name}/{one.name}"
+        stream = stream_of(done.stage.threat.name, one)
         errors = []
         for place in places:
             answer = commit(replace(one, steps=place), done.view, done.streams.rng(stream))

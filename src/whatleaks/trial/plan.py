@@ -115,7 +115,7 @@ def with_options(settings: Any, options: Mapping[str, Any], where: str) -> Any:
 def training_key(scenario: Scenario) -> str:
     """Hash all that decides what is trained, and nothing else."""
     kept = dict(scenario.identity())
-    for name in ("targets", "part", "references", "measures", "shown", "asks"):
+    for name in ("targets", "part", "references", "measures", "shown", "asks", "earlier"):
         kept.pop(name, None)
     threat: ThreatModel[Any] = card("threat", scenario.threat).part
     if not scenario.known_from or KnownPeople not in threat.grants:

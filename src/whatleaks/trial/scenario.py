@@ -70,6 +70,7 @@ class Scenario:
     auxiliary: float = field(default=0.1, metadata=_IDENTITY)  # records granted to one that trains
     known: int = field(default=25, metadata=_IDENTITY)  # people whom one that knows some knows
     known_from: str = field(default="", metadata=_IDENTITY)  # made up: the draw of their columns
+    earlier: int = field(default=100, metadata=_IDENTITY)  # scores seen of others, where granted
     attacks: tuple[str, ...] = field(default=(), metadata=_IDENTITY)
     attack_options: Settings = field(default=Settings(), metadata=_IDENTITY)
     defense: str = field(default="", metadata=_IDENTITY)
@@ -114,6 +115,7 @@ class Scenario:
             ("unknown", 0),
             ("parties", 1),
             ("known", 1),
+            ("earlier", 1),
             ("asks", 1),
         ):
             if getattr(self, name) < least:

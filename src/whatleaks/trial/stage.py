@@ -20,7 +20,15 @@ from whatleaks.defenses.protocol import Guard, ParameterDefense
 from whatleaks.errors import AttackError
 from whatleaks.federation.protocol import Trained
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Grant, KnownPeople, ModelGrant, Schema, TreesGrant, hand_out
+from whatleaks.threat.grants import (
+    EarlierScores,
+    Grant,
+    KnownPeople,
+    ModelGrant,
+    Schema,
+    TreesGrant,
+    hand_out,
+)
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.model import LABEL, Memory, ThreatModel, averaged, plain_messages
 from whatleaks.trial.plan import build_guesser
@@ -107,7 +115,7 @@ class Stage:
     def _offer(self) -> tuple[Grant, ...]:
         """Return what could be granted; disclosed parameters go through their defense here."""
         public = Schema(self.holdings.joined_grids(self.victims))
-        return (*self.disclosed, public, *self._known)
+        return (*self.disclosed, public, *self._known, *self._earlier)
 
     @cached_property
     def disclosed(self) -> tuple[Grant, ...]:
@@ -142,6 +150,18 @@ class Stage:
                 self._places(rows),
             ),
         )
+
+    @cached_property
+    def _earlier(self) -> tuple[Grant, ...]:
+        """The scores of other records that were asked about before the attack."""
+        if EarlierScores not in self.threat.grants:
+            return ()
+        rows, answers = self.rows.earlier, self._asked(self.rows.earlier)
+        for let_out in plain_messages(answers, "released"):
+            rows = rows[let_out > 0.5]
+        sent = plain_messages(answers, "scores")
+        scores = np.concatenate(sent) if sent else np.zeros((0, self.holdings.classes))
+        return (EarlierScores(self.holdings.joined(self.coalition, rows), sealed(scores)),)
 
     def _places(self, rows: Ints) -> Ints:
         """Say where records stand among those that trained; -1 where one did not."""

@@ -17,7 +17,7 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import ShapeView
 from whatleaks.catalog import cards
 from whatleaks.codec import decode, encode, travels
-from whatleaks.data.holdings import Rows, choose_rows, with_known, with_made_up
+from whatleaks.data.holdings import Rows, choose_rows, with_earlier, with_known, with_made_up
 from whatleaks.data.table import beside_table, unpack_table
 from whatleaks.defenses.protocol import (
     OPEN,
@@ -37,12 +37,19 @@ from whatleaks.models.adapters.given import GivenModel
 from whatleaks.models.forest import Forest
 from whatleaks.models.tree import Tree
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Auxiliary, ForestModel, KnownPeople, TreeModel, sentences
+from whatleaks.threat.grants import (
+    Auxiliary,
+    EarlierScores,
+    ForestModel,
+    KnownPeople,
+    TreeModel,
+    sentences,
+)
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.model import LABEL
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
-from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign
+from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign, stream_of
 from whatleaks.trial.limit import WIDE, bounded
 from whatleaks.trial.measures import Done, measure, numbers_of
 from whatleaks.trial.outcome import Outcome, Quantity
@@ -246,6 +253,8 @@ def _rows(scenario: Scenario, parts: Plan, data: Ready, streams: Streams) -> Row
         rows = replace(rows, known=sealed_ints(range(everybody - scenario.known, everybody)))
     elif KnownPeople in parts.threat.grants:
         rows = with_known(rows, scenario.known, streams.rng("known"))
+    if EarlierScores in parts.threat.grants:
+        rows = with_earlier(rows, scenario.earlier, streams.rng("earlier"))
     if np.isin(rows.known, rows.targets).any():
         raise SpecError("a person whom the adversary knows would be attacked: nobody may be both")
     return rows
@@ -434,7 +443,7 @@ def _guess(
     if parts.hijacker is not None:
         guessers.insert(0, stage.trained.reading)
     for one in guessers:
-        stream = f"attack/{name}/{one.name}"
+        stream = stream_of(name, one)
         try:
             with clock(one.name):
                 answer = commit(one, view, streams.rng(stream), isolated=scenario.isolated)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
 from whatleaks.models.additive import Additive
-from whatleaks.threat.grants import Grant, LinearModel, Ranges, Schema
+from whatleaks.threat.grants import EarlierScores, Grant, LinearModel, Ranges, Schema
 
 
 @travels
@@ -34,3 +34,11 @@ class AgnosticView:
     def evidence(self) -> Floats:
         """Return one row per record: without a score, only the own columns speak of it."""
         return self.own
+
+
+@travels
+@dataclass(frozen=True)
+class EarlierView(AgnosticView):
+    """The same, and scores of other records that were asked about before (A Eq 9)."""
+
+    earlier: EarlierScores = field(kw_only=True)
