@@ -77,6 +77,10 @@ def audit(
     threat: Annotated[
         str | None, typer.Option(help="Comma-separated threats; `whatleaks threats` lists them.")
     ] = None,
+    protect: Annotated[
+        str,
+        typer.Option(help="Whose loss is audited: the passive party's columns, or the label."),
+    ] = "",
     seeds: Annotated[
         int, typer.Option(help="How often to repeat with another split and training.")
     ] = 3,
@@ -213,6 +217,7 @@ def audit(
             thousands=thousands,
             na=na or (),
             by=by or "",
+            protect=protect,
             isolated=isolated,
             show_values=show_values,
             name=source.name,

@@ -346,7 +346,7 @@ def _below(border: float, done: Done) -> Found:
 def _kept(rule: DataDefense, done: Done) -> tuple[Found, list[str]]:
     """Return every guess's error on the columns that would stay: what a filter leaves of the rest."""
     holdings = done.stage.holdings
-    kept = rule.keep(holdings.joined(done.stage.coalition), holdings.joined(done.stage.victims))
+    kept = rule.keep(holdings.joined(done.stage.members), holdings.joined(done.stage.victims))
     if not kept.any():
         return {}, [f"{rule.name} would keep no column"]
     return {

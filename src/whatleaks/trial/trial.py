@@ -46,6 +46,7 @@ from whatleaks.threat.grants import (
     sentences,
 )
 from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.model import LABEL
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
 from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign, stream_of
@@ -61,7 +62,7 @@ from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.stage import Stage, simulation
 from whatleaks.trial.truth import Committed, Truth
 from whatleaks.wire.channel import Alter, Channel
-from whatleaks.wire.parties import ACTIVE
+from whatleaks.wire.parties import ACTIVE, HELPERS
 from whatleaks.wire.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 
 VALUE_ERROR = "value error"  # how far the model's value of a numeric label is off, on average
 MEAN_ERROR = "value error of the mean"
+MOST_FREQUENT = "most frequent label"
 BOUNDED = (
     f"The limit's forest was bounded: with more than {WIDE} columns it looks at the {WIDE} that "
     "tell most and splits by mixtures of the unknown ones."
@@ -200,7 +202,9 @@ def train(
         settings = replace(settings, model=data.given)
     holdings = data.holdings
     rows = _rows(scenario, parts, data, streams)
-    heard = (ACTIVE, *scenario.coalition) if parts.federation.recorded else ()
+    heard = (
+        (ACTIVE, *parts.threat.adversary, *scenario.coalition) if parts.federation.recorded else ()
+    )
     channel = Channel(Transcript(heard), _altered(parts, streams, "messages/training"))
     hijacker = parts.hijacker
     if hijacker is not None and scenario.isolated:
@@ -363,9 +367,12 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
     defense = parts.defense
     coalition = tuple(dict.fromkeys((*parts.threat.adversary, *scenario.coalition)))
     for party in coalition:
-        if party not in training.data.holdings.columns:
+        if party not in training.data.holdings.columns and party not in HELPERS:
             raise SpecError(f"coalition: there is no party {party!r} in this federation")
-    if not training.data.holdings.victims(coalition):
+    holdings = training.data.holdings
+    if parts.threat.wants == LABEL:
+        holdings = holdings.with_label(LABEL, scenario.prepared("label") or LABEL)
+    elif not holdings.victims(coalition):
         raise SpecError("coalition: every passive party is in it, so nobody is attacked")
     altered = _altered(parts, streams, "messages/release")
     if isinstance(defense, ReleaseDefense) and defense.learns and len(training.rows.training):
@@ -373,7 +380,7 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
         scores = training.trained.release(training.rows.training, silent, OPEN)
         defense = defense if scores is None else defense.learnt(scores)
     stage = Stage(
-        training.data.holdings,
+        holdings,
         training.rows,
         training.trained,
         training.channel.transcript if parts.federation.recorded else None,
@@ -408,6 +415,9 @@ def _about(stage: Stage, shown: Stage, correct: Ints | None) -> dict[str, Quanti
     }
     if correct is not None and len(correct):
         measured["accuracy"] = wilson(int(correct.sum()), len(correct), "accuracy")
+    if stage.threat.wants == LABEL and stage.holdings.target is None:
+        most = np.bincount(stage.holdings.labels[stage.rows.targets]).max(initial=0)
+        measured[MOST_FREQUENT] = wilson(int(most), asked, "share of people")
     missed = stage.value_errors()
     if missed is not None:
         for name, errors in zip((VALUE_ERROR, MEAN_ERROR), missed, strict=True):
@@ -480,7 +490,7 @@ def _guess(
             scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
     if "alone" in scenario.references:
         own, other_own = (
-            stage.holdings.joined(stage.coalition, rows)
+            stage.holdings.joined(stage.members, rows)
             for rows in (stage.rows.targets, stage.rows.others)
         )
         with clock("limit alone"):
