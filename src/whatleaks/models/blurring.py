@@ -118,6 +118,11 @@ def _rotation(
     projector = np.linalg.pinv(matrix) @ matrix if case == "i" else np.eye(d)
     middle = np.outer(np.ones(d), known.mean - 0.25) if case == "i" else np.zeros((d, d))
     pull = projector @ known.second
+    basis = _where_it_matters(weights, matrix, known)
+    if basis is not None:
+        gram, projector, pull, middle = (
+            basis.T @ part @ basis for part in (gram, projector, pull, middle)
+        )
 
     def gained(r: Floats) -> float:
         return float(-2.0 * np.sum(pull * r) + np.sum((projector @ r @ middle) * r)) / d
@@ -146,7 +151,7 @@ def _rotation(
         return on_orthonormal(cost, gradient, hessian, r)
 
     best, most = None, -np.inf
-    for start in _starts(moved, epsilon, d, rng):
+    for start in _starts(moved, epsilon, len(gram), rng):
         r, multiplier, stiff = start, 0.0, 1.0
         for _ in range(ROUNDS):
             r = solved(r, multiplier, stiff)
@@ -159,7 +164,26 @@ def _rotation(
             best, most = r, gained(r)
     if best is None:
         raise UsageError(f"no rotation of the weights was found at distance {epsilon:g}")
-    return best
+    if basis is None:
+        return best
+    return np.asarray(np.eye(d) + basis @ (best - np.eye(len(best))) @ basis.T)
+
+
+def _where_it_matters(weights: Floats, matrix: Floats, known: Moments) -> Floats | None:
+    """Return a basis of directions that a rotation of many columns need not leave; None: few columns.
+
+    Error and distance see R only as U^T R U, with U a basis of m <= 2 k + 1 directions: the weights',
+    those of K_0 A^T, and the two of M. U^T R U of an orthonormal R can be any matrix that lengthens
+    nothing, and each of these is also had with an R that moves 2 m directions only (Halmos'
+    dilation). So nothing is lost, and the search does not grow with the columns.
+    """
+    d = len(weights)
+    both = np.stack([np.ones(d), known.mean - 0.25], axis=1)
+    seen = np.concatenate([weights, known.second @ matrix.T, both], axis=1)
+    if 2 * seen.shape[1] >= d:
+        return None
+    beside = np.random.default_rng(0).normal(size=seen.shape)  # any others serve
+    return np.asarray(np.linalg.qr(np.concatenate([seen, beside], axis=1))[0])
 
 
 def _starts(
