@@ -91,6 +91,7 @@ def audit(
     thousands: str | None = None,
     na: Sequence[str] = (),
     by: str = "",
+    protect: str = "",
     isolated: bool = False,
     show_values: bool = False,
     name: str = "table",
@@ -103,6 +104,9 @@ def audit(
     command: str = "",
 ) -> AuditReport:
     """Audit a pandas or polars frame: what can the holder of the label learn of ``passive``?
+
+    With ``protect="label"`` the other way round: what can the holder of ``passive`` learn of the
+    label?
 
     ``passive`` are the partner's columns; with several partners a list of each one's columns, or
     a dict from their names to the columns. ``decimal``, ``thousands`` and ``na`` (words that mean
@@ -175,6 +179,7 @@ def audit(
             decimal=decimal,
             thousands=thousands,
             na=tuple(na),
+            protect=protect,
         )
         with _display(progress) as display:
             result = run_audit(

@@ -75,7 +75,16 @@ def audited() -> dict[str, set[str]]:
     handed = [watched(form, threat.name) for form in forms() for threat in cards("threat")]
     for look in [*looks(), *(one for one in handed if one is not None)]:
         given = "0" * 64 if look.model in forms() else ""
-        spec = AuditSpec("y", ("a",), look.model, (look.threat.name,), seeds=1, given=given)
+        # Compared, so that those too are tried that train on ciphertexts again.
+        spec = AuditSpec(
+            "y",
+            ("a",),
+            look.model,
+            (look.threat.name,),
+            seeds=1,
+            given=given,
+            compare_defenses=True,
+        )
         for planned in scenarios(spec, "table", "0" * 64):
             for name in planned.attacks:
                 found["attack"].add(name)

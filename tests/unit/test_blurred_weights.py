@@ -150,3 +150,35 @@ def test_what_means_nothing_is_refused() -> None:
     assert (
         BlurredWeights(epsilon=0.5, secret="sign").name == "blurred-weights-epsilon-0.5-secret-sign"
     )
+
+
+@pytest.mark.parametrize(("columns", "outputs"), [(17, 3), (40, 5)])
+def test_many_columns_are_rotated_as_well_in_the_few_directions_that_matter(
+    columns: int, outputs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from whatleaks.models import blurring
+
+    rng = np.random.default_rng(4)
+    known = closed.moments(rng.random((200, columns)) * rng.random(columns))
+    weights = rng.normal(size=(columns, outputs))
+    epsilon = 0.25 * float((weights**2).mean())
+    few = blurred(weights, known, epsilon, np.random.default_rng(5))
+    monkeypatch.setattr(blurring, "_where_it_matters", lambda *_: None)
+    every = blurred(weights, known, epsilon, np.random.default_rng(5))
+    assert few.rotation is not None
+    assert (
+        np.linalg.matrix_rank(few.rotation - np.eye(columns)) <= 2 * (2 * outputs + 1) < columns + 2
+    )
+    assert np.abs(few.rotation @ few.rotation.T - np.eye(columns)).max() < 1e-12
+    assert few.distance == pytest.approx(epsilon, rel=1e-3)
+    assert few.predicted == pytest.approx(every.predicted, rel=1e-4)
+
+
+def test_the_slope_of_eq_51_is_its_own() -> None:
+    rng = np.random.default_rng(6)
+    known, a, b = closed.moments(rng.random((50, 7))), rng.normal(size=(1, 7)), rng.normal(size=7)
+    told = closed.TwoClasses.of(a, known)
+    assert told.error(b) == pytest.approx(closed.misled(a, b[None], known), abs=1e-12)
+    steps = 1e-5 * np.eye(7)
+    slow = [(told.error(b + e) - told.error(b - e)) / 2e-5 for e in steps]
+    assert np.abs(told.slope(b) - slow).max() < 1e-7

@@ -13,9 +13,10 @@ from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.codec import decode, encode
 from whatleaks.defenses.protocol import OPEN
 from whatleaks.errors import SpecError
-from whatleaks.federation.regression.run import RegressionFederation, RegressionTrained
+from whatleaks.federation.regression.run import RegressionFederation
 from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
-from whatleaks.models.regression_history import RegressionHistory
+from whatleaks.federation.regression.trained import RegressionTrained
+from whatleaks.models.regression_history import OwnSteps, RegressionHistory
 from whatleaks.models.residuals import partner_outputs
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import KnownValues, Queries, Ranges
@@ -85,7 +86,7 @@ def test_what_is_remembered_determines_what_the_evaluator_holds(passives: int) -
     (history,) = trained.memory("active")
     assert isinstance(history, RegressionHistory)
     assert isinstance(decode(encode(history)), RegressionHistory)
-    assert trained.memory("passive") == ()
+    assert type(trained.memory("passive")[0]) is OwnSteps  # its own steps, and no target
     recovered = partner_outputs(
         history.columns,
         history.targets,

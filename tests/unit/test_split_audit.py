@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from whatleaks.api import audit
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import adopted, cards
@@ -59,15 +60,40 @@ def test_attacks_that_only_read_are_let_loose_on_honest_training() -> None:
         assert (("only-reads",), "", "") in planned()
 
 
+def small_table() -> pd.DataFrame:
+    columns = np.random.default_rng(0).normal(size=(160, 4))
+    frame = pd.DataFrame(columns, columns=list("abcd"))
+    frame["y"] = np.where(columns[:, 0] + columns[:, 2] > 0, "yes", "no")
+    return frame
+
+
+def test_an_audit_isolates_a_hijack_for_its_whole_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    only = [card for card in cards("hijack") if card.name == "fsha"]
+    kept = {"hijack": tuple(only)}
+    monkeypatch.setattr("whatleaks.auditor.plan.cards", lambda kind: kept.get(kind, ()))
+    monkeypatch.setattr("whatleaks.auditor.plan.QUICK_TRAINING", {"steps": 5})
+    monkeypatch.setattr("whatleaks.auditor.plan.HIJACK", ())  # every reference is a process more
+    report = audit(
+        small_table(),
+        "y",
+        ["c", "d"],
+        threats="split-hijack",
+        quick=True,
+        defenses=False,
+        targets=20,
+        isolated=True,
+    )
+    (found,) = report.result.threats[0].findings
+    assert found.name == "fsha"
+    assert found.isolated in ("process", "sandbox")
+
+
 def test_an_audit_of_hijacks_names_who_was_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("whatleaks.auditor.plan.QUICK_TRAINING", {"steps": 30})
     monkeypatch.setattr("whatleaks.auditor.plan.QUICK_HIJACK", {"pretraining": 10, "decoding": 10})
-    rng = np.random.default_rng(0)
-    columns = rng.normal(size=(160, 4))
-    frame = pd.DataFrame(columns, columns=list("abcd"))
-    frame["y"] = np.where(columns[:, 0] + columns[:, 2] > 0, "yes", "no")
+    frame = small_table()
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ["audit", str(tmp_path / "t.csv"), "--label", "y", "--passive", "c,d", "--quick"]
     words += ["--threat", "split-hijack", "--out", str(tmp_path / "out")]

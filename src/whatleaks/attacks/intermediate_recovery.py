@@ -24,6 +24,11 @@ from whatleaks.threat.views.encrypted import EncryptedLinearView
 
 def recover_intermediate(view: EncryptedLinearView) -> Floats:
     """Return z_A of every record (rows) in every epoch (columns), or say why it is not determined."""
+    if view.optimiser != "sgd":
+        raise AttackError(
+            f"the arbiter returns directions of {view.optimiser}, of which every number after the "
+            "first step fits two gradients: no linear system is left"
+        )
     columns = view.own.shape[1]
     for rows in view.batches:
         if columns < len(rows):  # L 4.1: n_B >= m_k is necessary

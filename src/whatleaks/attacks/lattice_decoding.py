@@ -28,9 +28,31 @@ from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 
 DEFAULT = LatticeSettings()
+
+
 WEAK = 6.0  # deviations of noise
 SINGLE = LAST_PLACES * 2.0**-24
 PRIORS = ("none", "frequencies", "auxiliary")
+
+
+def decoded(
+    readings: Readings,
+    grids: Grids,
+    believed: Prior,
+    settings: LatticeSettings = DEFAULT,
+    answer: str = "mean",
+) -> tuple[Floats, Ints]:
+    """Return every record's values and status: the point that fits, else the posterior's answer."""
+    found = decode(readings, grids, settings)
+    values = found.values.copy()
+    # One point fits and less than one more is expected: nothing better is to be had. A free
+    # column that is solved from coarse scores can be anywhere: there the prior counts.
+    alone = (found.fits == 1) & (found.luck < 0.0) & (not grids.free)
+    still = np.flatnonzero((found.status != UNIQUE) & ~alone)
+    if len(still):
+        weighed = posterior(readings.pick(still), grids, believed.pick(still), settings)
+        values[still] = weighed.mean if answer == "mean" else weighed.mode
+    return values, found.status
 
 
 @attack(
@@ -122,16 +144,7 @@ class LatticeDecoding:
             values = weighed.mean if self.answer == "mean" else weighed.mode
             return values, np.full(len(values), CANNOT, dtype=np.int64)
         readings = self.readings(own, scores, model, grids, precision)
-        found = decode(readings, grids, self.settings)
-        values = found.values.copy()
-        # One point fits and less than one more is expected: nothing better is to be had. A free
-        # column that is solved from coarse scores can be anywhere: there the prior counts.
-        alone = (found.fits == 1) & (found.luck < 0.0) & (not grids.free)
-        still = np.flatnonzero((found.status != UNIQUE) & ~alone)
-        if len(still):
-            weighed = posterior(readings.pick(still), grids, believed.pick(still), self.settings)
-            values[still] = weighed.mean if self.answer == "mean" else weighed.mode
-        return values, found.status
+        return decoded(readings, grids, believed, self.settings, self.answer)
 
     def readings(
         self, own: Floats, scores: Floats, model: Additive, grids: Grids, precision: Precision

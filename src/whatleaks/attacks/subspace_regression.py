@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import sealed
-from whatleaks.attacks.intermediate_recovery import recover_intermediate
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
@@ -54,7 +53,9 @@ class SubspaceRegression:
                 f"{len(known.places)} known records cannot choose a rank: at least {FEWEST} are needed"
             )
         held, places = view.training, np.concatenate([known.places, view.places])
-        outputs = recover_intermediate(held)[places]
+        # Exact where a batch has no more records than there are independent own columns; elsewhere
+        # the part that the own gradients determine. How far to trust them is left to the known.
+        outputs = held.outputs()[places]
         own = np.concatenate([known.own, view.own])
         beside = np.concatenate([own, held.labels[places, None]], axis=1)
         shares = SHARES if self.own_columns else (0.0,)

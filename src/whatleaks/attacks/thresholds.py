@@ -77,7 +77,7 @@ class ThresholdKnown:
     def infer(self, view: KnownRoutingView, rng: np.random.Generator) -> ValueGuess:
         """Isolate the columns of nodes with known people, then bound every record."""
         del rng
-        low, high = _bounds(view.known_bits, view.auxiliary.passive, view.bits, view.ranges)
+        low, high = bounds_from(view.known_bits, view.auxiliary.passive, view.bits, view.ranges)
         return ValueGuess(sealed((low + high) / 2.0))
 
 
@@ -86,10 +86,13 @@ def _probed_bounds(view: ProbedView) -> tuple[Floats, Floats]:
     probes = view.probes
     asked = np.full((len(probes.records), view.bits.shape[1]), np.nan)
     asked[probes.record, probes.node] = probes.left
-    return _bounds(asked, probes.records, view.bits, view.ranges)
+    return bounds_from(asked, probes.records, view.bits, view.ranges)
 
 
-def _bounds(asked: Floats, values: Floats, bits: Floats, ranges: Ranges) -> tuple[Floats, Floats]:
+def bounds_from(
+    asked: Floats, values: Floats, bits: Floats, ranges: Ranges
+) -> tuple[Floats, Floats]:
+    """Find columns and thresholds from records whose values and sides are known; bound the others."""
     found, explained = from_known(asked, values, ranges.low, ranges.high)
     sure = explained == 1
     kept = type(found)(

@@ -14,7 +14,8 @@ from whatleaks.auditor.result import (
     Headline,
     ThreatFinding,
 )
-from whatleaks.catalog import card
+from whatleaks.catalog import card, cards
+from whatleaks.errors import choice
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.threat.grants import (
     Auxiliary,
@@ -23,6 +24,7 @@ from whatleaks.threat.grants import (
     PassiveNetwork,
     TreesGrant,
 )
+from whatleaks.threat.model import COLUMNS
 
 LOW, MEDIUM, COMPLETE = 0.1, 0.5, 0.99
 ENOUGH = LOW  # a defense that leaves less than this in every column is called effective
@@ -54,9 +56,10 @@ def level(found: ColumnFinding) -> str:
 def headline(threats: Sequence[ThreatFinding]) -> Headline:
     """Find the column in which joining adds most, and say it: once for all, once per condition."""
     tried = list(attacked(threats))
-    conditions = tuple(
-        _condition(name, threats, len(tried)) for name in ("model", "kept", "records")
-    )
+    # What a reader can decide about the label is not whether to hand over a model.
+    after = {card("threat", threat.name).part.wants for threat in threats}
+    decided = ("model", "kept", "records") if COLUMNS in after else ()
+    conditions = tuple(_condition(name, threats, len(tried)) for name in decided)
     already = already_known(threats)
     if not tried:
         nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")
@@ -317,7 +320,21 @@ def _about_defenses(
             f"and takes half of it away. The closest, “{closest.title}”, leaves "
             f"{share(closest.worst.after)} in “{closest.worst.column}”."
         ]
-    return [f"No defense was tried against the threat {head.threat}."]
+    return [
+        f"No defense was tried against the threat {head.threat}. Those that train on ciphertexts "
+        f"again are, with {choice('compare_defenses', True)}."
+        if _costly(head, threats)
+        else f"No defense was tried against the threat {head.threat}."
+    ]
+
+
+def _costly(head: Headline, threats: Sequence[ThreatFinding]) -> bool:
+    """Say whether the headline's federation trains on ciphertexts."""
+    streams = {t.federation for t in threats if t.name == head.threat}
+    return any(
+        entry.part.costly and (entry.part.stream or entry.name) in streams
+        for entry in cards("federation")
+    )
 
 
 def _about_digits(found: DigitsFinding) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -102,7 +102,7 @@ def run_audit(
         first = replace(first, classes=classes)
 
     def performed(works: Sequence[Scenario]) -> list[Entry]:
-        return _trials(works, packed, executor, out, display)
+        return run_trials(works, packed, executor, out, display)
 
     entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
@@ -149,7 +149,7 @@ def run_audit(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         notes=tuple(dict.fromkeys([*told, *first.notes])),
         samples=_samples(entries, head),
-        phases=_phases(clock, entries),
+        phases=phases_of(clock.seconds, entries),
         digits=digits,
         groups=groups_of(entries, head),
         comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
@@ -174,9 +174,9 @@ def _first(scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None) ->
     return _First(tuple(made.columns), made.classes, tuple(made.notes), made.target_range, width)
 
 
-def _phases(clock: Phases, entries: Sequence[Entry]) -> dict[str, float]:
+def phases_of(checked: Mapping[str, float], entries: Sequence[Entry]) -> dict[str, float]:
     """Add up where the processor time of all trials went, the most first."""
-    total = dict(clock.seconds)
+    total = dict(checked)
     for entry in entries:
         for name, seconds in entry.records.phases:
             total[name] = total.get(name, 0.0) + seconds
@@ -193,7 +193,7 @@ def _parties(spec: AuditSpec) -> list[str]:
     ]
 
 
-def _trials(
+def run_trials(
     planned: Sequence[Scenario],
     table: bytes,
     executor: Executor,

@@ -11,11 +11,15 @@ from whatleaks.metrics.branching import branching_advantage, branching_rate
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.trial.scorers.branches import BranchScored
-from whatleaks.trial.trial import MEAN_ERROR, VALUE_ERROR
+from whatleaks.trial.trial import MEAN_ERROR, MOST_FREQUENT, VALUE_ERROR
 
 if TYPE_CHECKING:
     from whatleaks.auditor.combine import Entry
 
+_TITLES = {
+    "control": "the same with the messages of other people",
+    "alone": "a learner with the own columns and other people's labels",
+}
 FEW = 100  # records below which a regressor learns little
 
 
@@ -30,6 +34,7 @@ def notes_of(entries: Sequence[Entry]) -> tuple[str, ...]:
             said.append(_paths(entry))
         notes += [f"Seed {seed}: {sentence}" for sentence in said]
         if entry.plain:
+            notes += _labels(entry)
             notes += _recovered(entry)
             notes += [f"Seed {seed}: {sentence}" for sentence in _otherwise(entry)]
     for entry in entries:
@@ -80,6 +85,22 @@ def _otherwise(entry: Entry) -> list[str]:
         if name not in known and numbers:
             told.append(f"{guesser(name).title}: {'; '.join(numbers)}.")
     return told
+
+
+def _labels(entry: Entry) -> list[str]:
+    """Say how many labels are named, and how many whoever says the most frequent one names."""
+    most = entry.outcome.measurements.get(MOST_FREQUENT)
+    if not isinstance(most, Measurement):
+        return []
+    told = [
+        f"{_TITLES.get(scored.role) or guesser(scored.name).title}: "
+        f"{int(scored.named.sum())} of {len(scored.named)} labels"
+        for scored in entry.records.scored
+        if scored.role in ("attack", *_TITLES)
+    ]
+    return [
+        f"Seed {entry.scenario.seed}: {'; '.join(told)}; the most frequent label {_share(most)}."
+    ]
 
 
 def _recovered(entry: Entry) -> list[str]:

@@ -10,20 +10,21 @@ training for what they cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import Card, card, cards, fingerprint, guesser
-from whatleaks.errors import UsageError, argument
+from whatleaks.errors import UsageError, argument, nearest
 from whatleaks.federation.protocol import Federation
 from whatleaks.threat.grants import ModelGrant, TreesGrant
-from whatleaks.threat.model import ThreatModel
+from whatleaks.threat.model import COLUMNS, LABEL, ThreatModel
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 from whatleaks.trial.plan import defense_fits, fits, model_named, models
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
+from whatleaks.wire.parties import HELPERS
 
 TRAINING_FRACTION = 0.6
 SHOWN = 10  # records shown with their values, if the user asks for it
@@ -78,10 +79,48 @@ def watched(model: str, threat: str) -> Watched | None:
     return Watched(found, model, federation, settings, view, entry.name)
 
 
-def threats_of(model: str) -> tuple[str, ...]:
-    """Return the threats that look at a model and follow the protocol."""
-    known = [entry for entry in cards("threat") if not entry.part.malicious]
+def threats_of(model: str, wants: str = COLUMNS) -> tuple[str, ...]:
+    """Return the threats that look at a model, follow the protocol and are after this.
+
+    An arbiter or coordinator is trusted, unless a threat with it is asked for by name.
+    """
+    known = [
+        entry
+        for entry in cards("threat")
+        if entry.part.wants == wants
+        and not entry.part.malicious
+        and not set(HELPERS) & set(entry.part.adversary)
+    ]
     return tuple(entry.name for entry in known if watched(model, entry.name) is not None)
+
+
+def protected(model: str, protect: str, threats: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return what an audit protects and under which threats; refuse threats that are after else.
+
+    Without any threat named, those that look at the model; if none of these is after what is to
+    be protected, all that are.
+    """
+    if protect not in ("", COLUMNS, LABEL):
+        raise UsageError(
+            f"{argument('protect')} is {COLUMNS} or {LABEL}, got {protect!r}."
+            f"{nearest(protect, (COLUMNS, LABEL))}"
+        )
+    wanted = dict.fromkeys(card("threat", name).part.wants for name in threats)
+    protect = protect or next(iter(wanted), COLUMNS)
+    fitting = threats_of(model, protect) or tuple(
+        entry.name
+        for entry in cards("threat")
+        if entry.part.wants == protect and not entry.part.malicious
+    )
+    for name in threats:
+        after = card("threat", name).part.wants
+        if after != protect:
+            raise UsageError(
+                f"{argument('threats')} {name} is after the {after}, the audit protects the "
+                f"{protect}: use {argument('threats')} {','.join(fitting)}, or "
+                f"{argument('protect')} {after}"
+            )
+    return protect, tuple(dict.fromkeys(threats or fitting))
 
 
 def looks_at(model: str, threat: str) -> Watched:
@@ -139,7 +178,7 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             strongest = not any(one is not seen and one.covers(seen) for one in looks)
             if spec.defenses and seen.threat.reads and again and strongest:
                 for entry in _defenses(spec):
-                    if not _tried(entry, seen):
+                    if not _tried(entry, seen, spec.compare_defenses):
                         continue
                     known = [*again, *(a for a in _adaptive(entry, seen) if a not in again)]
                     quick = replace(_with_attacks(base, spec, known), references=AGAIN)
@@ -280,13 +319,21 @@ def covers(defended: Scenario, plain: Scenario) -> bool:
     return one.covers(other)
 
 
-def _tried(entry: Card, seen: Watched) -> bool:
-    """Say whether a defense can show anything against what a threat sees."""
+def _tried(entry: Card, seen: Watched, compared: bool = True) -> bool:
+    """Say whether a defense can show anything against what a threat sees.
+
+    One that has ciphertexts trained on again is tried only where defenses are compared.
+    """
     defense = entry.build()
+    if seen.federation.costly and defense.socket == "training" and not compared:
+        return False
     if not defense_fits(defense, seen.federation, seen.settings):
         return False
     if defense.socket == "data":  # elsewhere the training leaks, and columns are all there is
         return bool(seen.federation.shows & RELEASES)
+    if defense.socket == "training":  # what it closes altogether leaves nothing to measure
+        adapted = seen.federation.offers(defense.adapt(seen.settings))
+        return seen.threat.view_for(seen.federation.shows, adapted) is seen.view
     if defense.socket == "parameters":
         return any(issubclass(kind, ModelGrant | TreesGrant) for kind in seen.threat.grants)
     simulated = getattr(defense, "attack", "")
@@ -294,40 +341,48 @@ def _tried(entry: Card, seen: Watched) -> bool:
 
 
 def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
-    """Train with every hijacker and honestly: as it is, watched by each detector, defended."""
+    """Train with every hijacker and honestly, and let attacks that only read loose on the latter."""
     if spec.quick:
         base = replace(base, model_options=base.model_options.merged(QUICK_TRAINING))
-    honest = replace(base, references=("joining",), label=f"{base.label}, honest")
-    found = [honest]
+    alone = QUICK_HIJACK if spec.quick else {}
+    found = hijacked_trials(base, seen, alone, defenses=spec.defenses, quick=spec.quick)
     readers = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
     if readers:
         reading = replace(_with_attacks(base, spec, readers), references=HIJACK)
-        found.append(replace(reading, label=f"{base.label}, nobody hijacks"))
-    detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
-    defenses = [entry for entry in cards("defense") if spec.defenses and _tried(entry, seen)]
-    for hijack in cards("hijack"):
-        free = _with_hijack(base, spec, hijack)
-        found.append(free)
-        again = replace(free, references=AGAIN)
-        # Who answers honestly gives a detector nothing to see.
-        if not hijack.obeys and (hijack.again or not spec.quick):
-            found += [_watched_by(again, entry) for entry in detectors]
-        if hijack.again:
-            found += [_defended_by(again, entry) for entry in defenses]
-    found += [_watched_by(honest, entry) for entry in detectors]
-    found += [_defended_by(honest, entry) for entry in defenses]
+        found.insert(1, replace(reading, label=f"{base.label}, nobody hijacks"))
     return found
 
 
-def _with_hijack(base: Scenario, spec: AuditSpec, hijack: Card) -> Scenario:
+def hijacked_trials(
+    base: Scenario, seen: Watched, alone: Mapping[str, int], *, defenses: bool, quick: bool
+) -> list[Scenario]:
+    """Train with every hijacker and honestly: as it is, watched by each detector, defended.
+
+    ``alone``: steps that hijackers take by themselves, where they have such a setting.
+    """
+    honest = replace(base, references=("joining",), label=f"{base.label}, honest")
+    found = [honest]
+    detectors = cards("detector") if defenses and seen.federation.watchable else ()
+    guards = [entry for entry in cards("defense") if defenses and _tried(entry, seen)]
+    for hijack in cards("hijack"):
+        free = _with_hijack(base, hijack, alone)
+        found.append(free)
+        again = replace(free, references=AGAIN)
+        # Who answers honestly gives a detector nothing to see.
+        if not hijack.obeys and (hijack.again or not quick):
+            found += [_watched_by(again, entry) for entry in detectors]
+        if hijack.again:
+            found += [_defended_by(again, entry) for entry in guards]
+    found += [_watched_by(honest, entry) for entry in detectors]
+    found += [_defended_by(honest, entry) for entry in guards]
+    return found
+
+
+def _with_hijack(base: Scenario, hijack: Card, alone: Mapping[str, int]) -> Scenario:
     own = {f.name for f in fields(hijack.part)}
     # One that trains along (0 steps alone) keeps to that.
     built = hijack.build()
-    brief = {
-        name: value
-        for name, value in QUICK_HIJACK.items()
-        if spec.quick and name in own and getattr(built, name)
-    }
+    brief = {name: value for name, value in alone.items() if name in own and getattr(built, name)}
     label = f"{base.label}, {hijack.name}"
     return replace(
         base,

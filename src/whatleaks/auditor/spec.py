@@ -49,10 +49,11 @@ class AuditSpec:
     decimal: str | None = None
     thousands: str | None = None
     na: tuple[str, ...] = ()
+    protect: str = ""  # "columns" or "label"; empty: what the threats are after, else columns
 
     def __post_init__(self) -> None:
         """Refuse what cannot be audited and fill in the threats that the model admits."""
-        from whatleaks.auditor.plan import threats_of
+        from whatleaks.auditor.plan import protected
         from whatleaks.trial.plan import forms, models
 
         if self.quick:
@@ -93,8 +94,9 @@ class AuditSpec:
             raise UsageError(f"{argument('hidden')} layers need at least 1 unit, got {self.hidden}")
         if not self.hidden:
             object.__setattr__(self, "hidden", tuple(layers))
-        chosen = dict.fromkeys(self.threats or threats_of(self.model))
-        object.__setattr__(self, "threats", tuple(chosen))
+        protect, threats = protected(self.model, self.protect, self.threats)
+        object.__setattr__(self, "protect", protect)
+        object.__setattr__(self, "threats", threats)
         from whatleaks.auditor.plan import check_threats
 
         check_threats(self.model, self.threats)

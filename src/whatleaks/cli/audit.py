@@ -31,7 +31,6 @@ from whatleaks.cli.common import (
     PassiveFiles,
     Plugins,
     ScaleOn,
-    Table,
     Thousands,
     Workers,
     audit_command,
@@ -47,7 +46,15 @@ from whatleaks.errors import UsageError
 
 def audit(
     context: typer.Context,
-    table: Table,
+    table: Annotated[
+        str | None, typer.Argument(help="A CSV or Parquet file, or the name of a data set.")
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of a table: a folder with a folder of pictures per class, or an .npz (x, y)."
+        ),
+    ] = None,
     label: Label = None,
     passive: Passive = None,
     passive_file: PassiveFiles = None,
@@ -70,6 +77,10 @@ def audit(
     threat: Annotated[
         str | None, typer.Option(help="Comma-separated threats; `whatleaks threats` lists them.")
     ] = None,
+    protect: Annotated[
+        str,
+        typer.Option(help="Whose loss is audited: the passive party's columns, or the label."),
+    ] = "",
     seeds: Annotated[
         int, typer.Option(help="How often to repeat with another split and training.")
     ] = 3,
@@ -141,6 +152,8 @@ def audit(
     data_home: DataHome = None,
 ) -> None:
     """Audit a table: train a federation on it, attack it, write DIR/report.html and DIR/audit.json."""
+    if (table is None) == (images is None):
+        raise UsageError("give a table to audit, or pictures with --images")
     if fail_above is not None and not 0.0 <= fail_above <= 1.0:
         raise UsageError(f"--fail-above must lie between 0 and 1, got {fail_above}")
     if model_file is not None and model != "lr":
@@ -149,6 +162,27 @@ def audit(
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     use_plugins(plugin)
     check_writable(out)
+    if images is not None:
+        from whatleaks.cli.images import audit_images
+
+        return audit_images(
+            context,
+            images,
+            threat,
+            seeds=seeds,
+            seed=seed,
+            targets=targets,
+            defenses=not no_defenses,
+            isolated=isolated,
+            show_values=show_values,
+            quick=quick,
+            out=out,
+            workers=workers,
+            on=on,
+            address=address,
+            profile=profile,
+        )
+    assert table is not None
     from whatleaks.data.sources import open_source, readable
 
     files = passive_file or []
@@ -183,6 +217,7 @@ def audit(
             thousands=thousands,
             na=na or (),
             by=by or "",
+            protect=protect,
             isolated=isolated,
             show_values=show_values,
             name=source.name,

@@ -59,6 +59,22 @@ class Holdings:
             columns += held.columns
         return Grids(tuple(columns), tuple(groups))
 
+    def with_label(self, party: str, name: str) -> Holdings:
+        """Return the same with the label as a party of its own: for a threat that is after it.
+
+        A class is its number on a scale from 0 to 1, a numeric target itself.
+        """
+        top = max(self.classes - 1, 1)
+        label, grid = self.target, free()
+        if label is None:
+            label, grid = sealed(self.labels / top), Grid(0.0, 1.0 / top, self.classes)
+        return replace(
+            self,
+            columns={**self.columns, party: sealed(label[:, None])},
+            names={**self.names, party: (name,)},
+            grids={**self.grids, party: Grids((grid,))},
+        )
+
     def keeping(self, parties: Sequence[str], kept: Bools) -> Holdings:
         """Leave out columns of some parties: ``kept`` follows their joined columns."""
         columns, names, at = dict(self.columns), dict(self.names), 0

@@ -6,13 +6,13 @@ granted is declared like an attack's grants, for a report must print it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats, Ints, sealed_ints
 
 
 class DetectorGrant(Enum):
@@ -35,9 +35,14 @@ class DetectorGrant(Enum):
 
 @dataclass(frozen=True)
 class Probe:
-    """A batch to be answered with these labels; the bottom model is not trained on it."""
+    """A batch that the bottom model is not trained on.
 
-    labels: Ints
+    It is to be answered with these ``labels``, if there are any. ``anchor``: the record of the batch
+    whose embedding is sent for all of them.
+    """
+
+    labels: Ints = field(default_factory=lambda: sealed_ints([]))
+    anchor: int | None = None
 
 
 @dataclass(frozen=True)

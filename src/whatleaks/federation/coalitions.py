@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from whatleaks.data.holdings import Holdings
 from whatleaks.errors import UsageError
-from whatleaks.wire.parties import ACTIVE
+from whatleaks.wire.parties import ACTIVE, HELPERS
 
 
 def victims(holdings: Holdings, coalition: tuple[str, ...]) -> tuple[str, ...]:
     """Return the passive parties outside a coalition, which the active party must lead."""
     for party in coalition:
-        if party not in holdings.columns:
+        if party not in holdings.columns and party not in HELPERS:
             raise UsageError(f"{party!r} is no party here: use {', '.join(holdings.columns)}")
     if ACTIVE not in coalition:
         raise UsageError(

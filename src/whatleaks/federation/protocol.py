@@ -80,12 +80,18 @@ class Federation:
     gated: ClassVar[bool] = False  # can scores be withheld record by record?
     recorded: ClassVar[bool] = False  # do threats look at messages of the training?
     trains: ClassVar[bool] = True  # does it train at all?
+    costly: ClassVar[bool] = False  # does it train on ciphertexts? Then not once per defense
     pair: ClassVar[bool] = False  # is there one passive party and never another?
     shares: ClassVar[bool] = False  # are messages random shares, so no two runs send the same?
 
     def offers(self, settings: Any) -> frozenset[type[Grant]]:
         """Return the kinds of knowledge that ``Trained.offer`` will hold."""
         raise NotImplementedError
+
+    def against(self, settings: Any, adversary: tuple[str, ...]) -> Any:
+        """Return the settings as this adversary makes them by what it does to its own table."""
+        del adversary
+        return settings
 
     def choose_rows(
         self, holdings: Holdings, chosen: Rows, pool: Ints, settings: Any, streams: Streams

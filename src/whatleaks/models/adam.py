@@ -45,6 +45,20 @@ class Adam:
         spare *= self.rate / (1.0 - FIRST**self._steps)
         self.values -= spare
 
+    def direction(self, gradient: Floats) -> Floats:
+        """Return what a step of rate 1 would take off, and keep the values where they are."""
+        before = self.values.copy()
+        self.follow(gradient)
+        taken: Floats = (before - self.values) / self.rate
+        self.values[...] = before
+        return taken
+
+
+def first_gradient(direction: Floats) -> Floats:
+    """Undo the first direction, g / (|g| + 1e-8): in doubles its distance from 1 still tells |g|."""
+    left = np.maximum(1.0 - np.abs(direction), np.finfo(np.float64).epsneg)
+    return np.asarray(SMALLEST * direction / left, dtype=np.float64)
+
 
 def falling(rate: float, step: int, steps: int) -> float:
     """Return the rate of a step from 0 on, falling to a hundredth along a cosine over ``steps``."""

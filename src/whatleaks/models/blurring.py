@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from whatleaks.arrays import Floats
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import adjacent_differences
-from whatleaks.models.closed_errors import Moments, misled
+from whatleaks.models.closed_errors import Moments, TwoClasses, misled
 
 STARTS = 2  # random ones from the true weights; one more from their negative
 ROUNDS = 15  # of the augmented Lagrangian
@@ -118,6 +118,11 @@ def _rotation(
     projector = np.linalg.pinv(matrix) @ matrix if case == "i" else np.eye(d)
     middle = np.outer(np.ones(d), known.mean - 0.25) if case == "i" else np.zeros((d, d))
     pull = projector @ known.second
+    basis = _where_it_matters(weights, matrix, known)
+    if basis is not None:
+        gram, projector, pull, middle = (
+            basis.T @ part @ basis for part in (gram, projector, pull, middle)
+        )
 
     def gained(r: Floats) -> float:
         return float(-2.0 * np.sum(pull * r) + np.sum((projector @ r @ middle) * r)) / d
@@ -146,7 +151,7 @@ def _rotation(
         return on_orthonormal(cost, gradient, hessian, r)
 
     best, most = None, -np.inf
-    for start in _starts(moved, epsilon, d, rng):
+    for start in _starts(moved, epsilon, len(gram), rng):
         r, multiplier, stiff = start, 0.0, 1.0
         for _ in range(ROUNDS):
             r = solved(r, multiplier, stiff)
@@ -159,7 +164,26 @@ def _rotation(
             best, most = r, gained(r)
     if best is None:
         raise UsageError(f"no rotation of the weights was found at distance {epsilon:g}")
-    return best
+    if basis is None:
+        return best
+    return np.asarray(np.eye(d) + basis @ (best - np.eye(len(best))) @ basis.T)
+
+
+def _where_it_matters(weights: Floats, matrix: Floats, known: Moments) -> Floats | None:
+    """Return a basis of directions that a rotation of many columns need not leave; None: few columns.
+
+    Error and distance see R only as U^T R U, with U a basis of m <= 2 k + 1 directions: the weights',
+    those of K_0 A^T, and the two of M. U^T R U of an orthonormal R can be any matrix that lengthens
+    nothing, and each of these is also had with an R that moves 2 m directions only (Halmos'
+    dilation). So nothing is lost, and the search does not grow with the columns.
+    """
+    d = len(weights)
+    both = np.stack([np.ones(d), known.mean - 0.25], axis=1)
+    seen = np.concatenate([weights, known.second @ matrix.T, both], axis=1)
+    if 2 * seen.shape[1] >= d:
+        return None
+    beside = np.random.default_rng(0).normal(size=seen.shape)  # any others serve
+    return np.asarray(np.linalg.qr(np.concatenate([seen, beside], axis=1))[0])
 
 
 def _starts(
@@ -184,9 +208,23 @@ def _anywhere(
     best, most = None, -np.inf
     flat = weights.ravel()
 
+    told = TwoClasses.of(matrix, known) if weights.shape[1] == 1 else None
+
     def error(change: Floats) -> float:
+        if told is not None:  # Eq 51 costs no inverse
+            return told.error(flat + change)
         shown = (flat + change).reshape(weights.shape)
         return misled(matrix, adjacent_differences(shown).T, known)
+
+    def lost(v: Floats) -> float:
+        return -error(radius * v / max(float(np.linalg.norm(v)), 1e-12))
+
+    def slope(v: Floats) -> Floats:
+        assert told is not None
+        size = max(float(np.linalg.norm(v)), 1e-12)
+        way = v / size
+        rise = told.slope(flat + radius * way)
+        return np.asarray(-radius / size * (rise - way * (way @ rise)))
 
     ways = [-flat, flat, adjacent_turn(weights), -adjacent_turn(weights)]
     ways += [rng.normal(size=flat.size) for _ in range(2 * STARTS)]
@@ -195,11 +233,9 @@ def _anywhere(
         if size == 0.0:
             continue
         # A constrained problem without its constraint (Remark 11): only the direction is free.
-        found = minimize(
-            lambda v: -error(radius * v / max(float(np.linalg.norm(v)), 1e-12)),
-            way / size,
-            method="BFGS",
-        )
+        # Case iii has a weight for each output: few, so its slope is measured.
+        search = {"method": "BFGS"} if told is None else {"jac": slope, "method": "L-BFGS-B"}
+        found = minimize(lost, way / size, **search)
         for v in (way / size, found.x):
             change = radius * v / np.linalg.norm(v)
             value = error(change)

@@ -66,12 +66,41 @@ def one_column(matrix: Floats, disclosed: Floats, known: Moments) -> float:
     return float(known.second[0, 0]) * (1.0 - share) ** 2
 
 
+@dataclass(frozen=True)
+class TwoClasses:
+    """A Eq 51, case iv: one equation, any weights; all but the weights is worked out once."""
+
+    left: float  # Tr K about one half
+    fixed: float  # a^T K_0 a
+    pull: Floats  # K_0 a
+    middle: Floats  # mu - 1/4, the row of M
+
+    @staticmethod
+    def of(matrix: Floats, known: Moments) -> TwoClasses:
+        """Prepare for the true weights."""
+        pull = known.second @ matrix[0]
+        left = float(np.trace(known.second) - known.mean.sum() + 0.25 * len(known.mean))
+        return TwoClasses(left, float(matrix[0] @ pull), pull, known.mean - 0.25)
+
+    def error(self, disclosed: Floats) -> float:
+        """Return the error per column with the disclosed weights."""
+        b = disclosed
+        return float((self.left + self._moved(b) / (b @ b)) / len(b))
+
+    def slope(self, disclosed: Floats) -> Floats:
+        """Return the error's gradient by the disclosed weights."""
+        b = disclosed
+        size = b @ b
+        rise = -2.0 * self.pull + b.sum() * self.middle + self.middle @ b
+        return np.asarray((rise / size - 2.0 * self._moved(b) / size**2 * b) / len(b))
+
+    def _moved(self, b: Floats) -> float:
+        return float(self.fixed - 2.0 * self.pull @ b + b.sum() * (self.middle @ b))
+
+
 def two_classes(matrix: Floats, disclosed: Floats, known: Moments) -> float:
     """A Eq 51, case iv: one equation, any weights."""
-    a, b = matrix[0], disclosed[0]
-    middle = np.outer(np.ones(len(a)), known.mean - 0.25)
-    moved = a @ known.second @ a - 2.0 * a @ known.second @ b + b @ middle @ b
-    return float((np.trace(known.about_half) + moved / (b @ b)) / len(a))
+    return TwoClasses.of(matrix, known).error(disclosed[0])
 
 
 def misled(matrix: Floats, disclosed: Floats, known: Moments) -> float:

@@ -23,20 +23,34 @@ def table_from_gradients(
     records: int,
     learning_rate: float,
     alpha: float,
+    cutoff: float | None = None,
+    directions: Floats | None = None,
+    centre: Floats | None = None,
 ) -> Floats:
-    """Solve for the table; one row of ``gradients``, one batch and its residuals for every step."""
+    """Solve for the table; one row of ``gradients``, one batch and its residuals for every step.
+
+    ``directions``: what the weights moved along, where it is not the gradients.
+    ``centre``: with too few steps, the values that the table is then taken to lie near.
+    Singular values below ``cutoff`` of the largest count as none; None: those of rounding.
+    """
     steps = len(gradients)
     design = np.zeros((steps, records + 1))
     for step, (rows, d) in enumerate(zip(batches, residuals, strict=True)):
         design[step, rows] = d
     design[:, -1] = alpha
-    before = np.cumsum(gradients, axis=0) - gradients
+    moved = gradients if directions is None else directions
+    before = np.cumsum(moved, axis=0) - moved
     if alpha == 0.0:
         design = design[:, :-1]  # W_0 leaves no trace, and none is needed
-    if steps < design.shape[1]:
+    few = steps < design.shape[1]
+    if few and centre is None:
         raise AttackError(
             f"{steps} gradients cannot determine {design.shape[1]} unknowns of every column: "
             "train for more epochs"
         )
-    solved = np.linalg.lstsq(design, gradients + alpha * learning_rate * before, rcond=None)[0]
+    right = gradients + alpha * learning_rate * before
+    near = np.zeros((design.shape[1], gradients.shape[1]))
+    if few and centre is not None:
+        near[:records] = centre
+    solved = near + np.linalg.lstsq(design, right - design @ near, rcond=cutoff)[0]
     return np.asarray(solved[:records], dtype=np.float64)

@@ -1,8 +1,10 @@
-"""The other direction of L section 4.1: a passive party reads labels off its own gradient.
+"""The other direction of L section 4.1: what a passive party's own gradients say about labels.
 
 Its gradient g = X_A^T d + alpha W_A determines the residuals of a batch once it has as many
-independent columns as the batch has records. In a logistic regression with the polynomial
-sigmoid d = z / 4 + 1/2 - y, so while scores are small the sign of d is the label.
+independent columns as the batch has records. From d = slope (z_A + z_B) + offset - y it takes
+its own part off, and y - slope z_B is left: the label, less what the others' columns say. With
+fewer columns it has the part of d that lies along its own columns: the label as a regression on
+these would predict it, fitted to labels that it does not hold.
 """
 
 from __future__ import annotations
@@ -11,34 +13,52 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from whatleaks.arrays import Bools, Floats, Ints
-from whatleaks.errors import AttackError
+from whatleaks.arrays import Floats, Ints
+from whatleaks.models.adam import first_gradient
+from whatleaks.models.grids import Grid
+from whatleaks.models.regression_history import OwnSteps
 from whatleaks.models.residuals import independent_records, residuals
 
+SHIFTS = 201  # common shifts of all labels that are tried, over one step of the grid
 
-def labels_from_gradients(
-    x: Floats,
-    gradients: Floats,
-    first_weights: Floats,
-    batches: Sequence[Ints],
-    learning_rate: float,
-    alpha: float,
-) -> Bools:
-    """Return for every record of the first pass whether its label is 1.
 
-    ``batches`` are those of the first pass, and ``gradients`` has at least as many rows. The own
-    weights follow from the first ones and the gradients.
+def determined(own: Floats, batches: Sequence[Ints]) -> bool:
+    """Say whether the own columns determine the residuals of every batch."""
+    return all(independent_records(own[rows]) == len(rows) for rows in batches)
+
+
+def nearest_labels(left: Floats, grid: Grid, exact: bool = True) -> Floats:
+    """Move y - slope z_B to the nearest label, after the one shift that brings all nearest.
+
+    The others' output z_B of small weights is mostly a constant, as values lie in 0..1 and their
+    means do not vanish. Among shifts of less than half a step the one is taken that leaves the
+    smallest mean squared distance; it is found from ``left`` alone. A label that is an ordinary
+    number stays as it is. Where the residuals are not ``exact``, but their part along the own
+    columns, no shift is looked for.
     """
-    labels = np.zeros(len(x), dtype=np.bool_)
-    weights = np.array(first_weights)
-    for rows, gradient in zip(batches, gradients, strict=False):
-        rank = independent_records(x[rows])
-        if rank < len(rows):
-            raise AttackError(
-                f"{x.shape[1]} columns of rank {rank} cannot determine the residuals of "
-                f"{len(rows)} records: {len(rows) - rank} columns made up would"
-            )
-        d = residuals(x[rows], gradient[None], weights[None], alpha)[:, 0]
-        labels[rows] = d < 0.0
-        weights = weights - learning_rate * gradient
-    return labels
+    if grid.free or grid.levels < 2:
+        return left
+    if not exact:
+        return grid.snap(left)
+    shifts = np.linspace(-0.5, 0.5, SHIFTS) * grid.step
+    moved = left[None, :] + shifts[:, None]
+    distance = ((moved - grid.snap(moved)) ** 2).mean(axis=1)
+    best = shifts[int(distance.argmin())]
+    return np.asarray(grid.snap(left + best), dtype=np.float64)
+
+
+def first_batch_labels(steps: OwnSteps, grid: Grid) -> Floats:
+    """Name the labels of the first batch behind an arbiter's adam; of all others the commonest.
+
+    The first direction can be undone in doubles. Of later ones every number fits two gradients.
+    """
+    rows = steps.batches[0]
+    own, weights = steps.columns[rows], steps.weights[0]
+    gradient = first_gradient(steps.gradients[0])
+    d = residuals(own, gradient[None], weights[None], steps.alpha)[:, 0]
+    left = steps.slope * own @ weights + steps.offset - d
+    named = nearest_labels(left, grid, determined(steps.columns, [rows]))
+    values, counts = np.unique(named, return_counts=True)
+    found = np.full(len(steps.columns), values[counts.argmax()])
+    found[rows] = named
+    return found

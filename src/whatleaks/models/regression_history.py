@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
@@ -10,8 +10,8 @@ from whatleaks.codec import travels
 
 @travels
 @dataclass(frozen=True)
-class RegressionHistory:
-    """Own columns, targets, and own weights and gradient of each step, weights before it.
+class OwnSteps:
+    """Own columns, and own weights and gradient of each step, weights before it.
 
     A gradient is what the party stepped along: where the arbiter returned it under a mask,
     the party has taken its own mask off.
@@ -23,7 +23,6 @@ class RegressionHistory:
     """
 
     columns: Floats
-    targets: Floats
     weights: Floats
     gradients: Floats
     batches: tuple[Ints, ...]
@@ -31,3 +30,25 @@ class RegressionHistory:
     alpha: float
     slope: float = 1.0
     offset: float = 0.0
+    optimiser: str = "sgd"  # adam: what is called a gradient is the arbiter's direction
+
+
+@travels
+@dataclass(frozen=True)
+class RegressionHistory(OwnSteps):
+    """The same of the party that holds the targets."""
+
+    targets: Floats = field(kw_only=True)
+
+
+@travels
+@dataclass(frozen=True)
+class DecryptedSteps:
+    """What the arbiter's key opens of every step: the passive parties' gradients, the residuals.
+
+    ``directions`` is what it returned: the gradients, or what its optimiser made of them.
+    """
+
+    gradients: Floats
+    directions: Floats
+    residuals: tuple[Floats, ...]

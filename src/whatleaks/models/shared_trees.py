@@ -93,6 +93,46 @@ def _joined(tree: SharedTree, owned: Sequence[OwnedSplits], offset: Ints) -> Boo
 @travels
 @dataclass(frozen=True)
 class NodesOfOthers:
-    """How many nodes each passive party owns, in order: what the trees' shape tells."""
+    """How many nodes each passive party owns, in order; the trees' shape, and the own nodes."""
 
     counts: tuple[int, ...]
+    trees: tuple[SharedTree, ...]
+    own: OwnedSplits
+
+    def on_path(self, own: Floats, bits: Floats) -> Bools:
+        """Say which of the others' nodes (columns of ``bits``) lie on each record's real path.
+
+        ``own`` are the records' columns at the own nodes, ``bits`` their sides at the others'.
+        """
+        first = np.cumsum([0, *self.counts])
+        everybody = np.arange(len(bits))
+        found = np.ones(bits.shape, dtype=np.bool_)
+        for party, count in enumerate(self.counts, start=1):
+            for split, above in enumerate(splits_above(self.trees, party, count)):
+                for owner, number, left in above:
+                    if owner == 0:
+                        side = self.own.left(own, everybody, np.full(len(own), number))
+                    else:
+                        side = bits[:, first[owner - 1] + number] == 1.0
+                    found[:, first[party - 1] + split] &= side == left
+        return found
+
+
+# Of a split: every split above it as its owner, its number, and whether one goes left there.
+Above = tuple[tuple[int, int, bool], ...]
+
+
+def splits_above(trees: Sequence[SharedTree], party: int, count: int) -> tuple[Above, ...]:
+    """Return what lies above each of a party's ``count`` splits, the root first."""
+    found: list[Above] = [()] * count
+    for tree in trees:
+        ways: dict[int, Above] = {0: ()}
+        for node, child in enumerate(tree.child.tolist()):  # children come after their parent
+            if child < 0:
+                continue
+            owner, split = int(tree.owner[node]), int(tree.split[node])
+            if owner == party:
+                found[split] = ways[node]
+            for side, below in ((True, child), (False, child + 1)):
+                ways[below] = (*ways[node], (owner, split, side))
+    return tuple(found)

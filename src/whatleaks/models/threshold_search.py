@@ -65,13 +65,19 @@ def one_by_one(
             table = np.tile((low + high) / 2.0, (records, 1))
             table[:, column[node]] = grid
             left = oracle(table, np.arange(records), np.full(records, node))
-            below[node], above[node] = _gap(grid, left, below[node], above[node])
+            below[node], above[node] = gap(grid, left, below[node], above[node])
             asked += 1
     return Thresholds(sealed_ints(column), sealed(below), sealed(above), asked, asked * records)
 
 
 def all_at_once(
-    oracle: Oracle, nodes: int, low: Floats, high: Floats, epsilon: float, records: int
+    oracle: Oracle,
+    nodes: int,
+    low: Floats,
+    high: Floats,
+    epsilon: float,
+    records: int,
+    most: int = MOST_QUERIES,
 ) -> Thresholds:
     """Find all thresholds together: every query narrows every node that is still too wide."""
     if records < len(low) or not epsilon > 0.0:
@@ -79,10 +85,12 @@ def all_at_once(
             f"a query of {records} records for {len(low)} columns and epsilon {epsilon:g}: use at "
             "least one record per column and a positive epsilon"
         )
+    if most == 1:
+        return _in_one_query(oracle, nodes, low, high, records)
     column = columns_of(oracle, nodes, low, high)
     below, above = low[column].copy(), high[column].copy()
     asked = 1
-    while (above - below > epsilon).any() and asked < MOST_QUERIES:
+    while (above - below > epsilon).any() and asked < most:
         table = np.tile((low + high) / 2.0, (records, 1))
         plans: list[tuple[int, Ints, Floats]] = []
         for one in np.unique(column):
@@ -103,14 +111,37 @@ def all_at_once(
         before = above - below
         for node, rows, values in plans:
             part = left[at : at + len(rows)]
-            below[node], above[node] = _gap(values, part, below[node], above[node])
+            below[node], above[node] = gap(values, part, below[node], above[node])
             at += len(rows)
         if ((above - below) == before).all():
             break  # neighbours among doubles: nothing is left between them
     return Thresholds(sealed_ints(column), sealed(below), sealed(above), asked, asked * records)
 
 
-def _gap(values: Floats, left: Bools, low: float, high: float) -> tuple[float, float]:
+def _in_one_query(
+    oracle: Oracle, nodes: int, low: Floats, high: Floats, records: int
+) -> Thresholds:
+    """Make the most of a single query: a Latin square of evenly spaced values in every column.
+
+    Orders that differ from column to column tell which one a node tests.
+    """
+    orders = np.random.default_rng(records)
+    place = np.stack([orders.permutation(records) for _ in low], axis=1)
+    table = low + (high - low) * place / (records - 1)
+    record, node = np.divmod(np.arange(records * nodes), nodes)
+    left = oracle(table, record, node).reshape(records, nodes)
+    found, explained = from_known(left.astype(np.float64), table, low, high)
+    sure = explained == 1
+    return Thresholds(
+        sealed_ints(np.where(sure, found.column, -1)),
+        sealed(np.where(sure, found.low, low.min(initial=0.0))),
+        sealed(np.where(sure, found.high, high.max(initial=1.0))),
+        1,
+        records,
+    )
+
+
+def gap(values: Floats, left: Bools, low: float, high: float) -> tuple[float, float]:
     """Return the bounds of the threshold: above every value that went left, up to the next."""
     below = float(values[left].max()) if left.any() else low
     above = float(values[~left].min()) if not left.all() else high

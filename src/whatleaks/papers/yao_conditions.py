@@ -25,7 +25,6 @@ from whatleaks.papers.yao_setup import (
     CIFAR,
     CREDIT,
     IOT,
-    TIME,
     hijacked,
     pictures,
     seeds,
@@ -237,7 +236,6 @@ def _y12_key(record: Record) -> float:
     ),
     sizes=PICTURE_SIZES,
     runs=_y12_runs,
-    awaits=TIME,
     draw=lambda records: BarPlot(
         "URVFL by auxiliary pictures, MNIST",
         "mean squared error, -1 to 1",
@@ -336,7 +334,6 @@ def _y11_runs(profile: str) -> list[Scenario]:
     ),
     sizes=PICTURE_SIZES,
     runs=_y11_runs,
-    awaits=TIME,
 )
 def y11(records: Sequence[Record]) -> Judgement:
     """Judge what knowing the structure is worth."""

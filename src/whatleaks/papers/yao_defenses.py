@@ -20,7 +20,7 @@ from whatleaks.papers.comparison import (
 from whatleaks.papers.grouping import over_seeds, scenario_of
 from whatleaks.papers.plot import Bar, BarPlot, Plot
 from whatleaks.papers.yao_attacks import PICTURE_SIZES
-from whatleaks.papers.yao_setup import BAR, TIME, hijacked, honest, pictures, seeds
+from whatleaks.papers.yao_setup import BAR, hijacked, honest, pictures, seeds
 from whatleaks.runs.record import Record
 from whatleaks.trial.scenario import Scenario
 
@@ -130,7 +130,6 @@ def y14(records: Sequence[Record]) -> Judgement:
     ),
     sizes=PICTURE_SIZES,
     runs=_runs(NOISE),
-    awaits=TIME,
     draw=_plot("Noise on embeddings against URVFL, MNIST", NOISE),
 )
 def y15(records: Sequence[Record]) -> Judgement:
@@ -162,7 +161,6 @@ def y15(records: Sequence[Record]) -> Judgement:
     ),
     sizes=PICTURE_SIZES,
     runs=_runs(LAPLACE),
-    awaits=TIME,
     draw=_plot("Noise on gradients against URVFL, MNIST", LAPLACE),
 )
 def y16(records: Sequence[Record]) -> Judgement:

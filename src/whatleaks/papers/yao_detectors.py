@@ -19,7 +19,6 @@ from whatleaks.papers.yao_setup import (
     IOT,
     OURS,
     SHORT,
-    TIME,
     hijacked,
     honest,
     pictures,
@@ -220,7 +219,6 @@ def _y08_runs(profile: str) -> list[Scenario]:
         "full": "all pictures, 8,500 steps, 10 seeds",
     },
     runs=_y08_runs,
-    awaits=TIME,
 )
 def y08(records: Sequence[Record]) -> Judgement:
     """Judge whether hiding behind the label helps."""

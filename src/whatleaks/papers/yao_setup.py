@@ -22,7 +22,6 @@ BAR = "auxiliary-regression"
 
 CIFAR, TINY = "cifar10", "tiny-imagenet"
 FRAMES = {MNIST: ("cnn", 28, 1), CIFAR: ("residual", 32, 3), TINY: ("residual", 64, 3)}
-TIME = "its standard runs did not fit the processor time of this version"
 
 STEPS = {"fast": 60, "standard": 1000, "full": 15000}
 PICTURE_STEPS = {"fast": 20, "standard": 300, "full": 8500}
@@ -100,11 +99,16 @@ def honest(base: dict[str, Any], **axes: Iterable[Any]) -> list[Scenario]:
     return grid({**base, "attacks": [], "measures": [], "references": []}, **axes)
 
 
-def all_attacks(base: dict[str, Any], profile: str) -> list[Scenario]:
-    """Return all eight attacks: six programmes, and two that query the network of one honest training."""
+def all_attacks(
+    base: dict[str, Any], profile: str, asking: dict[str, int] | None = None
+) -> list[Scenario]:
+    """Return all eight attacks: six programmes, and two that query the network of one honest training.
+
+    ``asking``: settings of the two.
+    """
     chosen = seeds(profile)
     runs = [run for name in HIJACKS for run in hijacked(base, name, seed=chosen)]
-    brief = {"steps": 60, "shadow_steps": 60} if profile == "fast" else {}
+    brief = asking or ({"steps": 60, "shadow_steps": 60} if profile == "fast" else {})
     asked = {**base, "threat": "split-query", "attacks": list(QUERIES), "attack_options": brief}
     return runs + grid(asked, seed=chosen)
 

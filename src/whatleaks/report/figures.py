@@ -92,9 +92,17 @@ class Panel:
 
 
 def panels(
-    title: str, parts: Sequence[Panel], x_label: str, y_label: str, log: bool = False
+    title: str,
+    parts: Sequence[Panel],
+    x_label: str,
+    y_label: str,
+    log: bool = False,
+    counts: bool = False,
 ) -> str:
-    """Draw small figures two by two under one legend; each has a scale of its own."""
+    """Draw small figures two by two under one legend; each has a scale of its own.
+
+    ``counts``: places on the axis are numbers such as steps, not shares.
+    """
     _need(title, parts)
     rows = -(-len(parts) // 2)
     with sheet(title, 7.0, 0.9 + 2.3 * rows) as figure:
@@ -103,6 +111,8 @@ def panels(
         named: dict[str, Any] = {}
         for axes, part in zip(grid, parts, strict=False):
             _draw_lines(axes, part.lines, part.baselines, log)
+            if counts:
+                axes.xaxis.set_major_formatter(lambda x, _: number(x))
             axes.set_title(printable(part.title), fontsize=10)
             words.append(f"{part.title}:")
             words += [_line_in_words(line) for line in (*part.lines, *part.baselines)]

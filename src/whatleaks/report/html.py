@@ -19,7 +19,7 @@ _FIRST_COLUMNS = 12  # the others fold away on screen and are open in print
 
 def render(result: AuditResult) -> str:
     """Return the whole report as HTML text; equal results give equal text."""
-    template = _environment().get_template("report.html")
+    template = environment().get_template("report.html")
     return template.render(
         page=lay_out(result),
         r=result,
@@ -38,17 +38,18 @@ def write(result: AuditResult, path: str | Path) -> Path:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what renders the templates of reports."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
+    made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
+    made.filters.update(
         num=wording.number,
         pct=wording.percent,
         pct_range=wording.percent_range,
@@ -60,5 +61,5 @@ def _environment() -> Environment:
         plain=wording.plain_value,
         listing=wording.listing,
     )
-    environment.globals.update(count=wording.count)
-    return environment
+    made.globals.update(count=wording.count)
+    return made

@@ -15,11 +15,11 @@ COLUMNS, DEFENSES, ADVICE, THREATS = 8, 5, 3, 5
 
 def render(audit: dict[str, Any]) -> str:
     """Return the page as HTML text: no script, no network."""
-    from whatleaks.report.html import _environment
+    from whatleaks.report.html import environment
 
     columns, threats = worst_by_column(audit), _threats(audit)
     return (
-        _environment()
+        environment()
         .get_template("signoff.html")
         .render(
             name=_text(audit["table"].get("name", "table"), 80),

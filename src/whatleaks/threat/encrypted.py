@@ -10,13 +10,16 @@ import numpy as np
 from whatleaks.arrays import sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
-from whatleaks.models.regression_history import RegressionHistory
-from whatleaks.threat.grants import Granted, KnownPeople, KnownValues, Queries, Ranges
+from whatleaks.models.regression_history import DecryptedSteps, RegressionHistory
+from whatleaks.threat.grants import Granted, KnownPeople, KnownValues, Queries, Ranges, Schema
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, must_remember, plain_messages
+from whatleaks.threat.views.colluding_arbiter import ColludingArbiterView
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 from whatleaks.threat.views.encrypted_known import EncryptedKnownView
+from whatleaks.threat.views.encrypted_outputs import EncryptedOutputsView
 from whatleaks.threat.views.encrypted_values import EncryptedValuesView
 from whatleaks.wire.message import Message
+from whatleaks.wire.parties import ACTIVE, ARBITER
 
 
 def _queries(received: Sequence[Message], granted: Granted) -> Queries | None:
@@ -51,6 +54,23 @@ def _encrypted_values(
     return view(**_seen(received, memory, granted), known=granted[KnownValues])
 
 
+def _encrypted_outputs(
+    received: Sequence[Message],
+    memory: Memory,
+    granted: Granted,
+    view: type[EncryptedOutputsView],
+) -> EncryptedOutputsView:
+    outputs = plain_messages(received, "output")
+    if not outputs or any(len(part) != len(memory.target) for part in outputs):
+        raise WireError(f"no partner sent its output of {len(memory.target)} records")
+    # Several partners each send theirs; what is known of their weights is known side by side.
+    return view(
+        **_seen(received, memory, granted),
+        predicted=sealed(np.sum(outputs, axis=0)),
+        grids=granted[Schema].grids,
+    )
+
+
 def _seen(received: Sequence[Message], memory: Memory, granted: Granted) -> dict[str, Any]:
     """Return what every view on the training holds."""
     history = must_remember(memory, RegressionHistory, "history: it trained no linear regression")
@@ -73,6 +93,7 @@ def _seen(received: Sequence[Message], memory: Memory, granted: Granted) -> dict
         "unknown": memory.unknown,
         "slope": history.slope,
         "offset": history.offset,
+        "optimiser": history.optimiser,
     }
 
 
@@ -117,6 +138,50 @@ ENCRYPTED_KNOWN = threat(
         reads=frozenset({"gradient"}),
         views=(EncryptedKnownView,),
         project=_encrypted_known,
+    )
+)
+
+
+def _colluding(
+    received: Sequence[Message],
+    memory: Memory,
+    granted: Granted,
+    view: type[ColludingArbiterView],
+) -> ColludingArbiterView:
+    opened = must_remember(memory, DecryptedSteps, "key: there was no arbiter")
+    if opened.gradients.shape[1] != memory.unknown:
+        raise WireError(
+            f"{opened.gradients.shape[1]} columns have gradients and {memory.unknown} are unknown"
+        )
+    training = _encrypted(received, memory, granted, EncryptedLinearView)
+    return view(training, opened, granted[Ranges], memory.unknown)
+
+
+COLLUDING_ARBITER = threat(
+    ThreatModel(
+        name="colluding-arbiter",
+        conduct=Conduct.CURIOUS,
+        sees=(
+            f"{SEES}; the arbiter that joins it has decrypted every party's gradient, and opens "
+            "the residuals too"
+        ),
+        grants=frozenset({Ranges, Queries}),
+        reads=frozenset({"gradient"}),
+        views=(ColludingArbiterView,),
+        project=_colluding,
+        adversary=(ACTIVE, ARBITER),
+    )
+)
+
+ENCRYPTED_OUTPUTS = threat(
+    ThreatModel(
+        name="encrypted-outputs",
+        conduct=Conduct.CURIOUS,
+        sees=f"{SEES}, and the partner's plain output of every record that is predicted",
+        grants=frozenset({Schema, Ranges, Queries}),
+        reads=frozenset({"gradient", "output"}),
+        views=(EncryptedOutputsView,),
+        project=_encrypted_outputs,
     )
 )
 

@@ -15,6 +15,8 @@ from whatleaks.threat.grants import Grant, Granted
 from whatleaks.wire.message import Message, Plain
 from whatleaks.wire.parties import ACTIVE
 
+COLUMNS, LABEL = "columns", "label"  # what an adversary is after
+
 V = TypeVar("V")
 K = TypeVar("K")
 
@@ -57,7 +59,8 @@ class ThreatModel(Generic[V]):
 
     ``reads`` are the kinds of message that the view is made from, ``views`` the views that it
     may show, the most special first. Which one it is depends on what a federation can grant.
-    ``adversary`` are the parties that pool what they have; a scenario may add more.
+    ``adversary`` are the parties that pool what they have; a scenario may add more. ``wants``
+    is what they are after: the other parties' columns, or the label of the active party.
     """
 
     name: str
@@ -68,6 +71,7 @@ class ThreatModel(Generic[V]):
     views: tuple[type[V], ...]
     project: Project[V]
     adversary: tuple[str, ...] = (ACTIVE,)
+    wants: str = COLUMNS
 
     @property
     def malicious(self) -> bool:
@@ -93,6 +97,7 @@ class ThreatModel(Generic[V]):
             and other.reads <= self.reads
             and set(other.adversary) <= set(self.adversary)
             and (self.malicious or not other.malicious)
+            and self.wants == other.wants
         )
 
     def sentence(self, coalition: Sequence[str] = ()) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,8 @@ def _sides(answers: Floats, records: int, memory: Memory) -> Floats:
     nodes = must_remember(memory, NodesOfOthers, "trees").counts
     if len(answers) != records * sum(nodes):
         raise WireError(f"{len(answers)} answers came for {records} records and {sum(nodes)} nodes")
+    # What was not answered is half a side.
+    answers = np.where(answers < 0.0, 0.5, answers)
     parts = np.split(answers, np.cumsum([records * count for count in nodes])[:-1])
     return sealed(
         np.concatenate(
@@ -58,6 +61,23 @@ def _known(
     )
 
 
+def _watched(
+    received: Sequence[Message], memory: Memory, granted: Granted, view: type[KnownRoutingView]
+) -> KnownRoutingView:
+    """Leave only what honest predictions show: the nodes on a record's real path."""
+    full = _known(received, memory, granted, view)
+    nodes = must_remember(memory, NodesOfOthers, "trees")
+    people = full.auxiliary
+    own = nodes.on_path(full.own, full.bits)
+    known = nodes.on_path(people.own, full.known_bits)
+    return replace(
+        full,
+        bits=sealed(np.where(own, full.bits, 0.5)),
+        known_bits=sealed(np.where(known, full.known_bits, 0.5)),
+        auxiliary=replace(people, released=sealed(np.zeros((len(people.own), 0)))),
+    )
+
+
 BOOST_QUERIES = threat(
     ThreatModel(
         name="boost-queries",
@@ -67,6 +87,18 @@ BOOST_QUERIES = threat(
         reads=frozenset({"left"}),
         views=(ProbedView,),
         project=_probed,
+    )
+)
+
+BOOST_PATHS = threat(
+    ThreatModel(
+        name="boost-paths",
+        conduct=Conduct.CURIOUS,
+        sees="which side a record takes at those of the partner's nodes that it comes to",
+        grants=frozenset({Ranges, KnownPeople}),
+        reads=frozenset({"left"}),
+        views=(KnownRoutingView,),
+        project=_watched,
     )
 )
 

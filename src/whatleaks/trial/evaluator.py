@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.errors import AttackError
 from whatleaks.metrics.reconstruction import spread
 from whatleaks.threat.guess import (
@@ -102,6 +102,11 @@ class Evaluator:
         truth = self.__truth.values
         pairs = zip(truth[:count, column], guess.values[:count, column], strict=True)
         return tuple((float(true), float(value)) for true, value in pairs)
+
+    def pictures(self, committed: Committed, count: int) -> tuple[Floats, Floats]:
+        """Return truth and guess of a few records: only when the user asked to see them."""
+        guess = self._scored_before(committed, "some of it")
+        return sealed(self.__truth.values[:count]), sealed(guess.values[:count])
 
     def limit(
         self, evidence: Floats, others: Floats, rng: np.random.Generator, role: str = "limit"

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from whatleaks.arrays import Floats
 from whatleaks.catalog import card
 from whatleaks.defenses.protocol import DataDefense
 from whatleaks.errors import SpecError, UsageError, nearest
 from whatleaks.metrics.branching import branching_advantage, branching_rate, pooled_branching_rate
 from whatleaks.metrics.correlation import own_correlation, score_correlation
-from whatleaks.metrics.intervals import mean_over_records, wilson
+from whatleaks.metrics.intervals import mean_over_records, paired_difference, wilson
 from whatleaks.metrics.least_norm import least_norm_bound
 from whatleaks.metrics.picture import psnr, ssim
 from whatleaks.seeds import Streams
 from whatleaks.threat.guess import ValueGuess
+from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.digits import named_by_digits
 from whatleaks.trial.evaluator import AnyScored, Evaluator
 from whatleaks.trial.isolation import commit, stream_of
@@ -293,6 +295,7 @@ def _pictures(height: int, colours: int, done: Done) -> Found:
     """Return errors on the scale -1 to 1 of the networks, PSNR and SSIM of guessed pictures."""
     shape = (-1, height, done.stage.truth.shape[1] // (height * colours), colours)
     truth, found = done.stage.truth.reshape(shape), Found()
+    errors: dict[str, Floats] = {}
     for name, answer in done.answers.items():
         if not isinstance(answer.guess, ValueGuess):
             continue
@@ -305,6 +308,30 @@ def _pictures(height: int, colours: int, done: Done) -> Found:
         ):
             rng = done.streams.rng(f"interval/{name} {kind}")
             found[f"{name} {kind}"] = mean_over_records(values, unit, rng)
+        errors[name] = 4.0 * squared
+    return found | _beyond(done, errors)
+
+
+def _beyond(done: Done, errors: Mapping[str, Floats]) -> Found:
+    """Return by how much every attack's error lies below the best guess without its messages.
+
+    Record by record; rivals are the baselines, and the attack itself with messages of others.
+    """
+    found = Found()
+    for one in done.scored:
+        if not isinstance(one, Scored) or one.role != "attack" or one.name not in errors:
+            continue
+        rivals = {
+            s.name: 4.0 * s.squared.mean(axis=1) if s.role == "control" else errors[s.name]
+            for s in done.scored
+            if isinstance(s, Scored)
+            and (s.name == one.name + SUFFIX or (s.role == "baseline" and s.name in errors))
+        }
+        if rivals:
+            best = min(rivals, key=lambda name: float(rivals[name].mean()))
+            rng = done.streams.rng(f"interval/{one.name} adds")
+            adds = paired_difference(rivals[best], errors[one.name], "mse, -1 to 1", rng)
+            found |= {f"{one.name} adds": adds, f"{one.name} rival": best}
     return found
 
 
@@ -319,7 +346,7 @@ def _below(border: float, done: Done) -> Found:
 def _kept(rule: DataDefense, done: Done) -> tuple[Found, list[str]]:
     """Return every guess's error on the columns that would stay: what a filter leaves of the rest."""
     holdings = done.stage.holdings
-    kept = rule.keep(holdings.joined(done.stage.coalition), holdings.joined(done.stage.victims))
+    kept = rule.keep(holdings.joined(done.stage.members), holdings.joined(done.stage.victims))
     if not kept.any():
         return {}, [f"{rule.name} would keep no column"]
     return {

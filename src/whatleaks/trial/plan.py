@@ -17,6 +17,7 @@ from whatleaks.threat.grants import Auxiliary, KnownPeople
 from whatleaks.threat.model import ThreatModel
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import like
+from whatleaks.wire.parties import HELPERS
 
 RETRAINS = ("data", "training", "message")  # sockets that change what is trained
 
@@ -79,6 +80,7 @@ def plan(scenario: Scenario) -> Plan:
         )
     settings = with_options(settings, scenario.model_options, f"model {scenario.model!r}")
     threat: ThreatModel[Any] = card("threat", scenario.threat).part
+    settings = federation.against(settings, threat.adversary)
     view = threat.view_for(federation.shows, federation.offers(settings))
     if view is None:
         raise SpecError(
@@ -122,6 +124,8 @@ def training_key(scenario: Scenario) -> str:
     if Auxiliary not in threat.grants:
         kept.pop("auxiliary", None)
     kept["threat"] = Auxiliary in threat.grants  # records set apart do not train
+    # Who pads its table, and whose messages are kept; a helper holds no table.
+    kept["adversary"] = [party for party in threat.adversary if party not in HELPERS]
     kept["attacks"] = [n for n in scenario.attacks if guesser(n).kind == "hijack"]
     if not kept["attacks"]:
         kept.pop("attack_options", None)

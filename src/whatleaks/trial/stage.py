@@ -30,10 +30,11 @@ from whatleaks.threat.grants import (
     hand_out,
 )
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.model import Memory, ThreatModel, averaged, plain_messages
+from whatleaks.threat.model import LABEL, Memory, ThreatModel, averaged, plain_messages
 from whatleaks.trial.plan import build_guesser
 from whatleaks.wire.channel import Alter, Channel
 from whatleaks.wire.message import Message
+from whatleaks.wire.parties import ACTIVE
 from whatleaks.wire.transcript import Transcript
 
 
@@ -56,8 +57,15 @@ class Stage:
 
     @property
     def victims(self) -> tuple[str, ...]:
-        """The passive parties whose columns are wanted."""
+        """The passive parties whose columns are wanted, or the label in a party's place."""
+        if self.threat.wants == LABEL:
+            return (LABEL,)
         return self.holdings.victims(self.coalition)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Those of the coalition that hold columns: an arbiter holds none."""
+        return tuple(party for party in self.coalition if party in self.holdings.columns)
 
     @property
     def truth(self) -> Floats:
@@ -67,23 +75,25 @@ class Stage:
     @property
     def own(self) -> Floats:
         """The coalition's columns of the target records."""
-        return self.holdings.joined(self.coalition, self.rows.targets)
+        return self.holdings.joined(self.members, self.rows.targets)
 
     def view(self, rows: Ints) -> Any:
         """Have ``rows`` predicted, and project what the coalition then holds."""
         answers = self._asked(rows)
         received = [
             message
-            for party in self.coalition
+            for party in self.members
             for message in (
                 *(() if self.training is None else self.training.received_by(party)),
                 *(answer for answer in answers if answer.receiver == party),
             )
         ]
         memory = Memory(
-            self.holdings.joined(self.coalition, rows),
-            self.holdings.joined(self.coalition, self.rows.training),
-            sealed_ints(self.holdings.labels[self.rows.training]),
+            self.holdings.joined(self.members, rows),
+            self.holdings.joined(self.members, self.rows.training),
+            sealed_ints(
+                self.holdings.labels[self.rows.training] if ACTIVE in self.coalition else []
+            ),
             sum(self.holdings.columns[party].shape[1] for party in self.victims),
             tuple(kept for party in self.coalition for kept in self.trained.memory(party)),
             self._places(rows),
@@ -133,7 +143,7 @@ class Stage:
         released = np.concatenate(sent) if sent else np.zeros((len(rows), 0))
         return (
             KnownPeople(
-                self.holdings.joined(self.coalition, rows),
+                self.holdings.joined(self.members, rows),
                 self.holdings.joined(self.victims, rows),
                 sealed_ints(self.holdings.labels[rows]),
                 sealed(released),

@@ -46,6 +46,7 @@ from whatleaks.threat.grants import (
     sentences,
 )
 from whatleaks.threat.guess import ValueGuess
+from whatleaks.threat.model import LABEL
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
 from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign, stream_of
@@ -61,7 +62,7 @@ from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.stage import Stage, simulation
 from whatleaks.trial.truth import Committed, Truth
 from whatleaks.wire.channel import Alter, Channel
-from whatleaks.wire.parties import ACTIVE
+from whatleaks.wire.parties import ACTIVE, HELPERS
 from whatleaks.wire.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 
 VALUE_ERROR = "value error"  # how far the model's value of a numeric label is off, on average
 MEAN_ERROR = "value error of the mean"
+MOST_FREQUENT = "most frequent label"
 BOUNDED = (
     f"The limit's forest was bounded: with more than {WIDE} columns it looks at the {WIDE} that "
     "tell most and splits by mixtures of the unknown ones."
@@ -87,7 +89,8 @@ class PerRecord:
     true classes, ``judged`` the records' places in the table. ``spans``: what 0 to 1 stands for
     in each column. ``granted``: complete records of others that the adversary was given.
     ``groups``: which of ``group_names`` each target belongs to. ``samples`` hold truth beside
-    guess, only if the user asked for it.
+    guess, only if the user asked for it; of pictures ``pictures`` do: the own halves, the truth and
+    every attack's guess.
     """
 
     columns: tuple[str, ...]
@@ -108,6 +111,7 @@ class PerRecord:
     granted: int = 0
     groups: Ints = field(default_factory=lambda: sealed_ints([]))
     group_names: tuple[str, ...] = ()
+    pictures: tuple[tuple[str, Floats], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -198,7 +202,9 @@ def train(
         settings = replace(settings, model=data.given)
     holdings = data.holdings
     rows = _rows(scenario, parts, data, streams)
-    heard = (ACTIVE, *scenario.coalition) if parts.federation.recorded else ()
+    heard = (
+        (ACTIVE, *parts.threat.adversary, *scenario.coalition) if parts.federation.recorded else ()
+    )
     channel = Channel(Transcript(heard), _altered(parts, streams, "messages/training"))
     hijacker = parts.hijacker
     if hijacker is not None and scenario.isolated:
@@ -312,6 +318,7 @@ def attack(
         training.data.spans_of(columns),
         len(rows.auxiliary) or len(shown.rows.known),
         *training.data.group_of(shown.rows.targets),
+        () if done is None else _shown_pictures(scenario, done, shown),
     )
     granted = sentences(parts.threat.grants) if attacked else ()
     stop = training.trained.stop
@@ -360,9 +367,12 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
     defense = parts.defense
     coalition = tuple(dict.fromkeys((*parts.threat.adversary, *scenario.coalition)))
     for party in coalition:
-        if party not in training.data.holdings.columns:
+        if party not in training.data.holdings.columns and party not in HELPERS:
             raise SpecError(f"coalition: there is no party {party!r} in this federation")
-    if not training.data.holdings.victims(coalition):
+    holdings = training.data.holdings
+    if parts.threat.wants == LABEL:
+        holdings = holdings.with_label(LABEL, scenario.prepared("label") or LABEL)
+    elif not holdings.victims(coalition):
         raise SpecError("coalition: every passive party is in it, so nobody is attacked")
     altered = _altered(parts, streams, "messages/release")
     if isinstance(defense, ReleaseDefense) and defense.learns and len(training.rows.training):
@@ -370,7 +380,7 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
         scores = training.trained.release(training.rows.training, silent, OPEN)
         defense = defense if scores is None else defense.learnt(scores)
     stage = Stage(
-        training.data.holdings,
+        holdings,
         training.rows,
         training.trained,
         training.channel.transcript if parts.federation.recorded else None,
@@ -405,6 +415,9 @@ def _about(stage: Stage, shown: Stage, correct: Ints | None) -> dict[str, Quanti
     }
     if correct is not None and len(correct):
         measured["accuracy"] = wilson(int(correct.sum()), len(correct), "accuracy")
+    if stage.threat.wants == LABEL and stage.holdings.target is None:
+        most = np.bincount(stage.holdings.labels[stage.rows.targets]).max(initial=0)
+        measured[MOST_FREQUENT] = wilson(int(most), asked, "share of people")
     missed = stage.value_errors()
     if missed is not None:
         for name, errors in zip((VALUE_ERROR, MEAN_ERROR), missed, strict=True):
@@ -477,7 +490,7 @@ def _guess(
             scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
     if "alone" in scenario.references:
         own, other_own = (
-            stage.holdings.joined(stage.coalition, rows)
+            stage.holdings.joined(stage.members, rows)
             for rows in (stage.rows.targets, stage.rows.others)
         )
         with clock("limit alone"):
@@ -514,7 +527,7 @@ def _samples(
     scenario: Scenario, done: Done, columns: tuple[str, ...]
 ) -> tuple[tuple[float, float, str, str], ...]:
     """Show truth beside guess for a few records of the worst column: the user asked for it."""
-    if not scenario.shown:
+    if not scenario.shown or _of_pictures(scenario):
         return ()
     spread = done.evaluator.spread()
     found = [
@@ -528,6 +541,21 @@ def _samples(
     _, name, column = max(found, key=lambda entry: entry[0])
     pairs = done.evaluator.samples(done.answers[name], column, scenario.shown)
     return tuple((*pair, columns[column], name) for pair in pairs)
+
+
+def _of_pictures(scenario: Scenario) -> bool:
+    return bool(scenario.prepared("prepare") == "pictures")
+
+
+def _shown_pictures(scenario: Scenario, done: Done, stage: Stage) -> tuple[tuple[str, Floats], ...]:
+    """Show a few pictures beside what every attack makes of them: the user asked for it."""
+    attacks = [s.name for s in done.scored if s.role == "attack" and isinstance(s, Scored)]
+    if not scenario.shown or not _of_pictures(scenario) or not attacks:
+        return ()
+    pairs = {name: done.evaluator.pictures(done.answers[name], scenario.shown) for name in attacks}
+    own = sealed(stage.own[: scenario.shown])
+    truth = pairs[attacks[0]][0]
+    return (("own", own), ("truth", truth), *((name, guess) for name, (_, guess) in pairs.items()))
 
 
 def _nothing() -> PerRecord:

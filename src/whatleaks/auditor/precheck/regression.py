@@ -104,7 +104,8 @@ class Regression:
         if self.optimiser != "sgd":
             return Line(
                 told, ASIDE, f"the arbiter returns a step of {self.optimiser}, normalised by its own history, and "
-                "not the gradient: the linear system as published does not apply",
+                "not the gradient: the linear system as published does not apply. The first step can be "
+                "undone in doubles, so the first batch is read all the same",
                 source, known=0,
             )  # fmt: skip
         lacking = max(0, self.batch - columns)
@@ -130,7 +131,8 @@ class Regression:
         source = "Li et al., section 4.1 (Eq 1), the other way round"
         stops = (ARBITER_FREE, LARGER)
         if self.optimiser != "sgd":
-            return Line(told, ASIDE, "a normalised step is no linear system", source)
+            says = "a normalised step is no linear system; the first one can be undone in doubles"
+            return Line(told, ASIDE, says, source)
         says = f"{width} columns, {self.batch} residuals"
         if lacking:
             says += f": {lacking} padding columns would do it"

@@ -159,6 +159,7 @@ class BoostFederation(Federation):
     """Boosted trees whose nodes lie with several parties."""
 
     settings_type = BoostModelSettings
+    costly = True
     models: ClassVar[Mapping[str, BoostModelSettings]] = {"boost": BoostModelSettings()}
     shows = frozenset({"left"})
 

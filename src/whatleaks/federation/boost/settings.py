@@ -14,6 +14,8 @@ from whatleaks.models.boosted_trees import FRACTION, BoostSettings
 LARGEST = 2**30  # bytes of one message: Paillier ciphertexts of two million records
 MOST_CANDIDATES = 1 << 24  # of one party in one tree: more is no table but an attempt on memory
 
+MOST_CHECKS = 100
+
 # Called when a tree is finished: how many there are now, and what the party must keep of them.
 TreeEnd = Callable[[int, Any], None]
 
@@ -26,6 +28,7 @@ class SecureBoostSettings:
     records than so many per bucket. Subtracting a ciphertext costs as much as adding ten to
     twenty: inverses are taken many at a time. ``pack`` puts many sums into a ciphertext before they are
     sent: with Paillier this saves most decryptions, with Okamoto-Uchiyama only bytes.
+    ``spot_checks``: how often a passive party checks the derivatives of every first tree.
     """
 
     boost: BoostSettings = field(default_factory=BoostSettings)
@@ -34,12 +37,19 @@ class SecureBoostSettings:
     insecure_test_key: bool = False
     subtract_above: int = 16
     pack: bool = True
+    spot_checks: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
         check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
-        if self.subtract_above < 0:
-            raise SpecError(f"subtract_above is {self.subtract_above}: use 0 or more")
+        if self.subtract_above < 0 or not 0 <= self.spot_checks <= MOST_CHECKS:
+            raise SpecError(
+                f"subtract_above is {self.subtract_above} and spot_checks {self.spot_checks}: use "
+                f"0 or more, and at most {MOST_CHECKS} checks"
+            )
+        if self.spot_checks and self.backend == "heu-ou":
+            # Numbers above its secret prime come back modulo it: remainders would tell the key.
+            raise SpecError("spot_checks return decrypted numbers: use backend heu-paillier")
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,9 @@ class BoostModelSettings:
 
     ``queries`` opens the prediction phase to made-up records: ``per_query`` of them at a time,
     until every threshold is known to ``epsilon`` on the scale 0 to 1. ``together`` searches all
-    nodes with every query; off, one node after another as Algorithm 1 does.
+    nodes with every query; off, one node after another as Algorithm 1 does. ``real_paths``: an
+    owner answers only about records that can have come to the node, as far as its own nodes tell.
+    ``most_queries`` ends the search early; 0: never.
     """
 
     records: int = 200
@@ -86,11 +98,15 @@ class BoostModelSettings:
     per_query: int = 401
     epsilon: float = 1e-6
     together: bool = True
+    real_paths: bool = False
+    most_queries: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train or search."""
         if self.records < 10:
             raise SpecError(f"records is {self.records}: grow trees on at least 10")
+        if self.most_queries < 0:
+            raise SpecError(f"most_queries is {self.most_queries}: use 1 or more, or 0 for any")
         if self.per_query < 3 or not self.epsilon > 0.0:
             raise SpecError(
                 f"per_query is {self.per_query} and epsilon {self.epsilon:g}: use at least 3 "

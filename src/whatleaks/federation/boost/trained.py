@@ -22,9 +22,16 @@ from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Fact, likeliest
 from whatleaks.federation.summed.trained import public_ranges
 from whatleaks.models.additive import link
-from whatleaks.models.shared_trees import NodesOfOthers
+from whatleaks.models.shared_trees import Above, NodesOfOthers, splits_above
+from whatleaks.models.threshold_paths import along_paths
 from whatleaks.models.threshold_queries import queries_per_node
-from whatleaks.models.threshold_search import Thresholds, all_at_once, columns_of, one_by_one
+from whatleaks.models.threshold_search import (
+    MOST_QUERIES,
+    Thresholds,
+    all_at_once,
+    columns_of,
+    one_by_one,
+)
 from whatleaks.threat.grants import Grant, Probes
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
@@ -70,7 +77,8 @@ class BoostTrained:
         """Return how many nodes each passive party owns: the shape of the trees."""
         if party != ACTIVE:
             return ()
-        return (NodesOfOthers(tuple(self._nodes(one) for one in self.holdings.passives)),)
+        counts = tuple(self._nodes(one) for one in self.holdings.passives)
+        return (NodesOfOthers(counts, self.run.trees, self.run.owned[0]),)
 
     def classes(self, rows: Ints, guard: Guard) -> Ints | None:
         """Return the class with the largest score."""
@@ -115,13 +123,20 @@ class BoostTrained:
     def _ask(self, channel: Channel, party: str, table: Floats, record: Ints, node: Ints) -> Bools:
         """Ask one passive party about pairs of a record of ``table`` and a node."""
         exchange = Exchange(channel, LARGEST)
-        owned = self.run.owned[1 + self.holdings.passives.index(party)]
+        number = 1 + self.holdings.passives.index(party)
+        owned = self.run.owned[number]
+        above = self._own_above(number) if self.settings.real_paths else None
         programmes: dict[str, Programme[Any]] = {
             ACTIVE: sides(party, record, node, exchange),
-            party: SplitOwner(party, table, owned, exchange).serve(range(1)),
+            party: SplitOwner(party, table, owned, exchange, above).serve(range(1)),
         }
         found: Bools = exchange.drive(programmes)[ACTIVE]
         return found
+
+    def _own_above(self, number: int) -> tuple[Above, ...]:
+        """Return which own splits lie above each split of a party: what it knows of its paths."""
+        every = splits_above(self.run.trees, number, len(self.run.owned[number].column))
+        return tuple(tuple(one for one in above if one[0] == number) for above in every)
 
     @cached_property
     def _probes(self) -> tuple[Probes, dict[str, Thresholds]]:
@@ -153,8 +168,12 @@ class BoostTrained:
             count = self._nodes(party)
             if count:
                 settings = (self.settings.epsilon, self.settings.per_query)
-                if self.settings.together:
-                    found[party] = all_at_once(oracle, count, low, high, *settings)
+                most = self.settings.most_queries or MOST_QUERIES
+                if self.settings.real_paths:
+                    above = self._own_above(1 + self.holdings.passives.index(party))
+                    found[party] = along_paths(oracle, above, low, high, *settings, most)
+                elif self.settings.together:
+                    found[party] = all_at_once(oracle, count, low, high, *settings, most)
                 else:  # Algorithm 1 is given the columns; it learns them with one query here
                     column = columns_of(oracle, count, low, high)
                     found[party] = one_by_one(oracle, column, low, high, *settings)

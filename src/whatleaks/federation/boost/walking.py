@@ -9,17 +9,28 @@ import numpy as np
 from whatleaks.arrays import Bools, Floats, Ints, sealed
 from whatleaks.errors import WireError
 from whatleaks.federation.boost.checks import whole
-from whatleaks.models.shared_trees import OwnedSplits, SharedTree
+from whatleaks.models.shared_trees import Above, OwnedSplits, SharedTree
 from whatleaks.wire.expected import ANY, Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ACTIVE
+
+UNANSWERED = -1.0  # an owner's answer about a record that never comes to the node
 
 
 class SplitOwner:
     """A passive party after training: it routes records of its table at the nodes it owns."""
 
-    def __init__(self, name: str, x: Floats, owned: OwnedSplits, post: Post) -> None:
+    def __init__(
+        self,
+        name: str,
+        x: Floats,
+        owned: OwnedSplits,
+        post: Post,
+        above: Sequence[Above] | None = None,
+    ) -> None:
+        """``above``: of every own split the own ones above it; then only real paths are answered."""
         self._name = name
+        self._above = above
         self._x = sealed(x)
         self._owned = owned
         self._post = post
@@ -31,13 +42,26 @@ class SplitOwner:
             self.answer(step, read_plain(payload))
 
     def answer(self, step: int, asked: Floats) -> None:
-        """Answer pairs (record, split) with 1 for left and 0 for right."""
+        """Answer pairs (record, split) with 1 for left and 0 for right, or not at all."""
         if asked.ndim != 2 or asked.shape[1] != 2:
             raise WireError(f"expected pairs of record and split, got shape {asked.shape}")
         record = whole(asked[:, 0], len(self._x) - 1, "records", least=0)
         split = whole(asked[:, 1], len(self._owned.column) - 1, "splits", least=0)
-        left = self._owned.left(self._x, record, split)
+        left = self._owned.left(self._x, record, split).astype(np.float64)
+        if self._above is not None:
+            left[~self._reached(record, split)] = UNANSWERED
         self._post.send(step, self._name, ACTIVE, "left", Plain(sealed(left)))
+
+    def _reached(self, record: Ints, split: Ints) -> Bools:
+        """Say whether a record can have come to a split, as far as the own splits above tell."""
+        assert self._above is not None
+        found = np.ones(len(record), dtype=np.bool_)
+        for one in np.unique(split).tolist():
+            at = np.flatnonzero(split == one)
+            for _, number, side in self._above[one]:
+                went = self._owned.left(self._x, record[at], np.full(len(at), number))
+                found[at] &= went == side
+        return found
 
 
 def walk(

@@ -37,7 +37,8 @@ from whatleaks.federation.regression.settings import (
     draw_weights,
     with_fakes,
 )
-from whatleaks.models.regression_history import RegressionHistory
+from whatleaks.models.adam import Adam
+from whatleaks.models.regression_history import OwnSteps, RegressionHistory
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
@@ -66,6 +67,7 @@ class Run:
     passive_weights: Floats
     losses: tuple[float, ...]
     weights: Mapping[str, Floats]
+    passive: Mapping[str, OwnSteps]  # what each passive party remembers of its own steps
 
 
 def run(
@@ -143,6 +145,7 @@ def run_regression(
         sealed(np.concatenate([passive.weights for passive in passives.values()])),
         tuple(_loss(link, x, np.concatenate(parts), y, settings.alpha) for parts in epochs),
         weights,
+        {name: passive.own_steps() for name, passive in passives.items()},
     )
 
 
@@ -199,13 +202,19 @@ def plain_regression(
     x = np.concatenate([own, theirs], axis=1)
     eta, alpha = settings.learning_rate, settings.alpha
     losses, outputs, residuals = [], [], []
+    adam = [Adam(np.zeros(len(part)), 1.0) for part in (w_active, w_passive)]
     for epoch in range(settings.epochs):
         losses.append(_loss(link, x, np.concatenate([w_active, w_passive]), y, alpha))
         for rows in settings.batches(len(y), epoch):
             z = theirs[rows] @ w_passive
             d = link.slope * (z + own[rows] @ w_active) + link.offset - y[rows]
-            w_active = sealed(w_active - eta * (own[rows].T @ d + alpha * w_active))
-            w_passive = sealed(w_passive - eta * (theirs[rows].T @ d + alpha * w_passive))
+            steps = [own[rows].T @ d + alpha * w_active, theirs[rows].T @ d + alpha * w_passive]
+            if settings.optimiser == "adam":
+                steps = [one.direction(step) for one, step in zip(adam, steps, strict=True)]
+            w_active, w_passive = (
+                sealed(w_active - eta * steps[0]),
+                sealed(w_passive - eta * steps[1]),
+            )
             outputs.append(sealed(z))
             residuals.append(sealed(d))
     losses.append(_loss(link, x, np.concatenate([w_active, w_passive]), y, alpha))

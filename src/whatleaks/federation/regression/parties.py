@@ -8,6 +8,7 @@ protocol. Linear and logistic regression differ by their ``Link`` alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 
 import numpy as np
 
@@ -30,7 +31,8 @@ from whatleaks.federation.regression.settings import (
     SecureLinearSettings,
     draw_weights,
 )
-from whatleaks.models.regression_history import RegressionHistory
+from whatleaks.models.adam import Adam
+from whatleaks.models.regression_history import OwnSteps, RegressionHistory
 from whatleaks.wire.expected import Expected, Post, Programme, read_plain
 from whatleaks.wire.mailbox import LARGEST
 from whatleaks.wire.message import Plain
@@ -73,6 +75,8 @@ class Party:
         self._remember = remember  # every step, for whoever asks afterwards
         self.weights = draw_weights(x.shape[1], settings, rng)
         self.epoch_weights: list[Floats] = []  # at the start of every epoch
+        self._before: list[Floats] = []
+        self._gradients: list[Floats] = []
 
     def _steps(self, first_epoch: int, epoch_end: EpochEnd | None) -> Iterator[tuple[int, Ints]]:
         """Yield the number and rows of every step, and tell when an epoch is over."""
@@ -108,8 +112,26 @@ class Party:
         self.take_step(sealed(self._key.numbers.decode(integers, gradient.fraction)))
 
     def take_step(self, gradient: Floats) -> None:
-        """Descend along the decrypted gradient."""
+        """Descend along the decrypted gradient; the weights before and the gradient are kept."""
+        if self._remember:
+            self._before.append(self.weights)
+            self._gradients.append(gradient)
         self.weights = sealed(self.weights - self._settings.learning_rate * gradient)
+
+    def own_steps(self) -> OwnSteps:
+        """Return what this party holds after training, without any message."""
+        settings = self._settings
+        return OwnSteps(
+            self._x,
+            sealed(np.stack(self._before)),
+            sealed(np.stack(self._gradients)),
+            settings.all_batches(len(self._x)),
+            settings.learning_rate,
+            settings.alpha,
+            self._link.slope,
+            self._link.offset,
+            settings.optimiser,
+        )
 
     def _send(self, step: int, receiver: str, kind: str, encrypted: Encrypted) -> None:
         send_encrypted(self._post, self._key, step, (self._name, receiver), kind, encrypted)
@@ -159,8 +181,6 @@ class ActiveParty(Party):
         super().__init__(ACTIVE, x, settings, rng, key, post, link, remember)
         self._y = sealed(y)
         self._passives = tuple(passives)
-        self._before: list[Floats] = []
-        self._gradients: list[Floats] = []
 
     def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
         """Form [[d]] = slope (sum of [[z_A]] + z_B) + offset - y, send it back, step."""
@@ -175,13 +195,6 @@ class ActiveParty(Party):
             for passive in self._passives:
                 self._send(step, passive, "residuals", d)
             yield from self._descend(step, rows, d)
-
-    def take_step(self, gradient: Floats) -> None:
-        """Remember the weights and the gradient, then descend."""
-        if self._remember:
-            self._before.append(self.weights)
-            self._gradients.append(gradient)
-        super().take_step(gradient)
 
     def ask_queries(
         self, step: int, columns: Mapping[str, int]
@@ -199,18 +212,10 @@ class ActiveParty(Party):
         return asked
 
     def history(self) -> RegressionHistory:
-        """Return what this party holds after training, without any message."""
-        settings = self._settings
+        """Return its own steps with the targets."""
+        held = self.own_steps()
         return RegressionHistory(
-            self._x,
-            self._y,
-            sealed(np.stack(self._before)),
-            sealed(np.stack(self._gradients)),
-            settings.all_batches(len(self._x)),
-            settings.learning_rate,
-            settings.alpha,
-            self._link.slope,
-            self._link.offset,
+            **{f.name: getattr(held, f.name) for f in fields(held)}, targets=self._y
         )
 
 
@@ -229,11 +234,14 @@ class Arbiter:
         self._secret = secret
         self._settings = settings
         self._post = post
+        self._adam: dict[str, Adam] = {}
 
     def serve(
         self, records: int, columns: Mapping[str, int], first_epoch: int = 0
     ) -> Programme[None]:
         """Decrypt every party's gradient of every step; with masks it decrypts only noise."""
+        if first_epoch and self._settings.optimiser != "sgd":
+            raise WireError("the arbiter's adam starts with the training: leave the checkpoint out")
         per_epoch = self._settings.batch_count(records)
         width = gradient_width(self._public, self._settings.mask_gradients)
         fraction = 2 * self._public.numbers.fraction  # of a value times a residual
@@ -253,5 +261,8 @@ class Arbiter:
             digits = to_digits(integers, digit_count(width))
             self._post.send(step, ARBITER, party, "masked-gradient", Plain(digits))
         else:
-            gradient = sealed(self._public.numbers.decode(integers, fraction))
-            self._post.send(step, ARBITER, party, "gradient", Plain(gradient))
+            gradient = self._public.numbers.decode(integers, fraction)
+            if self._settings.optimiser == "adam":
+                state = self._adam.setdefault(party, Adam(np.zeros(len(gradient)), 1.0))
+                gradient = state.direction(gradient)
+            self._post.send(step, ARBITER, party, "gradient", Plain(sealed(gradient)))

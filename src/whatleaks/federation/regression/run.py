@@ -2,182 +2,40 @@
 
 Without a target of its own a table's class number is the target. A batch is as large as the
 attack can solve: as many records as the active party has columns, with fake columns added
-where it has few (section 4.1). One such batch trains, as in the paper, or with ``whole`` all
-records in batches that take turns. What is attacked are the records that train.
+where it has few (section 4.1); a passive party that is curious about the label adds its own.
+One such batch trains, as in the paper, or with ``whole`` all records in batches that take
+turns. What is attacked are the records that train.
 
-Streams used: ``batch``, ``active/fakes`` and ``PARTY/weights``. Keys are drawn from the
+Streams used: ``batch``, ``PARTY/fakes`` and ``PARTY/weights``. Keys are drawn from the
 system's randomness, as keys must be: no number of the training depends on them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 from whatleaks import catalog
-from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.arrays import Floats, Ints, sealed_ints
 from whatleaks.data.holdings import Holdings, Rows
-from whatleaks.defenses.protocol import Guard
 from whatleaks.detectors.protocol import Detector
-from whatleaks.federation.coalitions import victims
-from whatleaks.federation.protocol import Fact, Federation, Progress
+from whatleaks.federation.protocol import Federation, Progress
 from whatleaks.federation.regression.settings import (
-    LINEAR,
     LINKS,
     LOGISTIC,
-    Link,
     RegressionSettings,
-    SecureLinearSettings,
+    with_fakes,
 )
+from whatleaks.federation.regression.trained import RegressionTrained, ridge_classes, tables_of
 from whatleaks.federation.roles import Hijacker
-from whatleaks.federation.summed.trained import public_ranges
-from whatleaks.models.gram_rows import corollary_positions
-from whatleaks.models.joined_parts import diagonal
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE
 
 if TYPE_CHECKING:
-    from whatleaks.federation.regression.linear import Run
-
-
-class TrainedOnBatch:
-    """A finished training on ciphertexts, and what the evaluator can work out about it."""
-
-    stop: str | None = None
-    reading: Any = None
-
-    def __init__(
-        self,
-        holdings: Holdings,
-        rows: Rows,
-        settings: SecureLinearSettings,
-        streams: Streams,
-        link: Link = LINEAR,
-    ) -> None:
-        self.holdings = holdings
-        self.rows = rows
-        self.settings = settings
-        self.link = link
-        self._streams = streams
-
-    def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats | None:
-        """Release nothing: what the active party is shown it was sent in training."""
-        del rows, channel, guard
-        return None
-
-    def classes(self, rows: Ints, guard: Guard) -> Ints | None:
-        """Class records by the minimum of the loss on the batch.
-
-        A dozen epochs leak the table but do not finish the training; the minimum is where
-        more epochs would lead, so it is the fair measure of what joining is worth.
-        """
-        del guard
-        together = self.holdings.joined(tuple(self.holdings.columns))
-        batch, alpha = self.rows.training, self.settings.alpha
-        return ridge_classes(together, self.holdings, batch, rows, alpha, self.link)
-
-    def predicted(self, rows: Ints) -> Floats:
-        """Predict a numeric label itself, at the minimum of the loss on the batch."""
-        assert self.holdings.target is not None
-        x = self.holdings.joined(tuple(self.holdings.columns))
-        batch = self.rows.training
-        return sealed(
-            x[rows] @ ridge_weights(x[batch], self.holdings.target[batch], self.settings.alpha)
-        )
-
-    def facts(self) -> dict[str, Fact]:
-        """Tell the sizes of what was trained."""
-        widths = {name: table.shape[1] for name, table in self.holdings.columns.items()}
-        return {
-            "attacker columns": widths[ACTIVE] + self.settings.fake_columns,
-            "victim columns": sum(widths[name] for name in self.holdings.passives),
-            "records": len(self.rows.training),
-        }
-
-    def notes(self) -> tuple[str, ...]:
-        """Tell how much of the table trained, and in what batches."""
-        records, everybody = len(self.rows.training), len(self.holdings.labels)
-        size = self.settings.batch_size or records
-        made_up = self.settings.fake_columns
-        fakes = f", {made_up} of them made up," if made_up else ""
-        return (
-            f"{records} of the table's {everybody} records trained on ciphertexts, in "
-            f"{-(-records // size)} batches of {size}: the partner's "
-            f"{self.holdings.columns[ACTIVE].shape[1] + made_up} columns{fakes} are what its "
-            "equations for a batch are made of.",
-        )
-
-    def outputs(self) -> Floats | None:
-        """Return the passive parties' summed z of every record (rows) in every epoch (columns)."""
-        from whatleaks.federation.regression.linear import plain_regression
-
-        tables = tables_of(self.holdings, self.rows, self.link)
-        plain = plain_regression(self.link, *tables, self.settings, self._streams)
-        records, epochs = len(self.rows.training), self.settings.epochs
-        found = np.empty((records, epochs))
-        steps = iter(plain.outputs)
-        for epoch in range(epochs):
-            for rows in self.settings.batches(records, epoch):
-                found[rows, epoch] = next(steps)
-        return sealed(found)
-
-
-class RegressionTrained(TrainedOnBatch):
-    """A training with an arbiter, who decrypted gradients."""
-
-    def __init__(
-        self,
-        holdings: Holdings,
-        rows: Rows,
-        settings: SecureLinearSettings,
-        streams: Streams,
-        run: Run,
-        link: Link,
-    ) -> None:
-        super().__init__(holdings, rows, settings, streams, link)
-        self.run = run
-
-    def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
-        """Return the public ranges and the victims' answers to made-up records."""
-        unknown = victims(self.holdings, coalition)
-        columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
-        ranges = public_ranges(columns)
-        if self.run.queries is None:
-            return (ranges, self._elements(unknown, None))
-        asked = [self.run.asked[party] for party in unknown]
-        # A record that is zero in all other columns asks one party alone.
-        records = diagonal([records for records, _ in asked])
-        answers = np.concatenate([answers for _, answers in asked])
-        weights = np.concatenate([self.run.weights[party] for party in unknown])
-        known = self._elements(unknown, weights)
-        return (ranges, Queries(sealed(records), sealed(answers)), known)
-
-    def _elements(self, unknown: tuple[str, ...], weights: Floats | None) -> KnownValues:
-        """Return the elements of the trained records that Corollary 1 asks for."""
-        table = self.holdings.joined(unknown, self.rows.training)
-        rows, columns = np.nonzero(corollary_positions(table, weights))
-        return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
-
-    def facts(self) -> dict[str, Fact]:
-        """Tell the sizes of what was trained, and the loss of a record at the end."""
-        return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
-
-    def memory(self, party: str) -> tuple[object, ...]:
-        """Return the active party's own part in the training, step by step."""
-        return (self.run.active,) if party == ACTIVE else ()
-
-    def notes(self) -> tuple[str, ...]:
-        """Tell what was trained, and what the protocol cannot stop."""
-        columns = self.holdings.columns[ACTIVE].shape[1] + self.settings.fake_columns
-        return (
-            *super().notes(),
-            "the partner is taken to follow the protocol: one that does not can have the arbiter "
-            f"decrypt {columns} numbers of its choice in every step, and nothing here stops it.",
-        )
+    pass
 
 
 def records_that_train(
@@ -190,56 +48,6 @@ def records_that_train(
     return Rows(batch, batch, sealed_ints([]), chosen.auxiliary, pool)
 
 
-def tables_of(
-    holdings: Holdings, rows: Rows, link: Link = LINEAR
-) -> tuple[Floats, list[Floats], Floats]:
-    """Return own columns, passive tables and targets of the records that train."""
-    if link is LOGISTIC:
-        target = _last_class(holdings)[rows.training]
-    elif holdings.target is not None:
-        target = holdings.target[rows.training]
-    else:
-        target = holdings.labels[rows.training] / (holdings.classes - 1)
-    passives = [holdings.joined((name,), rows.training) for name in holdings.passives]
-    return holdings.joined((ACTIVE,), rows.training), passives, sealed(target)
-
-
-def _last_class(holdings: Holdings) -> Floats:
-    """Say of every record whether it is of the last class: with two classes, the label itself."""
-    return np.asarray(holdings.labels == holdings.classes - 1, dtype=np.float64)
-
-
-def ridge_weights(x: Floats, y: Floats, alpha: float, link: Link = LINEAR) -> Floats:
-    """Return the minimum of the loss: its gradient X^T (slope X w + offset - y) + alpha w is zero."""
-    return np.asarray(
-        np.linalg.solve(link.slope * x.T @ x + alpha * np.eye(x.shape[1]), x.T @ (y - link.offset)),
-        dtype=np.float64,
-    )
-
-
-def ridge_classes(
-    columns: Floats,
-    holdings: Holdings,
-    batch: Ints,
-    asked: Ints,
-    alpha: float,
-    link: Link = LINEAR,
-) -> Ints:
-    """Class the ``asked`` records by the minimum of the loss on the batch.
-
-    A logistic regression tells the last class from the rest: the rest is its most frequent one.
-    """
-    top, x = holdings.classes - 1, columns[batch]
-    if link is LOGISTIC:
-        weights = ridge_weights(x, _last_class(holdings)[batch], alpha, link)
-        others = np.bincount(holdings.labels[batch], minlength=top + 1)[:top]
-        found = np.where(columns[asked] @ weights > 0.0, top, others.argmax())
-        return np.asarray(found, dtype=np.int64)
-    weights = ridge_weights(x, holdings.labels[batch] / top, alpha)
-    guess = np.clip(np.rint(columns[asked] @ weights * top), 0, top)
-    return np.asarray(guess, dtype=np.int64)
-
-
 @catalog.federation(
     "regression",
     title="Linear or logistic regression on ciphertexts; an arbiter decrypts gradients",
@@ -250,18 +58,25 @@ class RegressionFederation(Federation):
 
     stream = "encrypted"
     recorded = True
+    costly = True
     settings_type = RegressionSettings
     models: ClassVar[Mapping[str, RegressionSettings]] = {
         "encrypted": RegressionSettings(),
         "encrypted-logistic": RegressionSettings(link=LOGISTIC.name),
     }
-    shows = frozenset({"gradient"})
+    shows = frozenset({"gradient", "output"})
 
     def offers(self, settings: RegressionSettings) -> frozenset[type[Grant]]:
         """Answers to queries, unless the prediction phase stays closed."""
         return frozenset(
             {Ranges, KnownValues, Queries} if settings.queries else {Ranges, KnownValues}
         )
+
+    def against(
+        self, settings: RegressionSettings, adversary: tuple[str, ...]
+    ) -> RegressionSettings:
+        """Let the party that is curious add the fake columns: nobody else sees them."""
+        return replace(settings, fakes_by=ACTIVE if ACTIVE in adversary else adversary[0])
 
     def choose_rows(
         self,
@@ -294,9 +109,16 @@ class RegressionFederation(Federation):
         link = LINKS[settings.link]
         own, passives, target = tables_of(holdings, rows, link)
         unknown = sum(table.shape[1] for table in passives)
-        chosen = settings.for_batch(own, unknown)
+        curious = settings.fakes_by
+        if curious == ACTIVE:
+            chosen = settings.for_batch(own, unknown)
+        else:
+            at = holdings.passives.index(curious)
+            chosen = settings.for_batch(own, unknown, passives[at])
+            passives[at] = with_fakes(passives[at], chosen, streams.rng(f"{curious}/fakes"))
+            chosen = replace(chosen, fake_columns=0)
         done = run_regression(link, own, passives, target, chosen, streams, channel)
-        return RegressionTrained(holdings, rows, chosen, streams, done, link)
+        return RegressionTrained(holdings, rows, chosen, streams, done, link, passives, curious)
 
     def alone(
         self, holdings: Holdings, rows: Rows, settings: RegressionSettings, streams: Streams

@@ -9,10 +9,12 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.crypto.keys import check_key_settings
-from whatleaks.errors import SpecError, TableError
+from whatleaks.errors import SpecError, TableError, nearest
 from whatleaks.seeds import Streams
+from whatleaks.wire.parties import ACTIVE
 
 FEWEST, MOST = 10, 40  # records in a batch that an audit chooses
+OPTIMISERS = ("sgd", "adam")
 MOST_RECORDS = 400  # that train on ciphertexts where the whole table is meant to
 
 
@@ -58,7 +60,8 @@ class SecureLinearSettings:
     ``mask_gradients`` hides every gradient from the arbiter under a random vector.
     ``fake_columns`` random columns are added by the active party to its own (section 4.1),
     uniform in +-``fake_spread``. ``queries`` opens the prediction phase, in which the active
-    party asks about as many made-up records as the passive party has columns.
+    party asks about as many made-up records as the passive party has columns. ``optimiser``: sgd, or
+    adam, which the arbiter runs: it returns directions, not gradients.
     """
 
     epochs: int = 20
@@ -75,9 +78,17 @@ class SecureLinearSettings:
     mask_gradients: bool = False
     shuffle: bool = False
     shuffle_seed: int = 0
+    optimiser: str = "sgd"
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
+        if self.optimiser not in OPTIMISERS:
+            raise SpecError(
+                f"optimiser is {self.optimiser!r}: use one of {', '.join(OPTIMISERS)}."
+                f"{nearest(self.optimiser, OPTIMISERS)}"
+            )
+        if self.optimiser != "sgd" and self.mask_gradients:
+            raise SpecError("an arbiter that cannot read gradients runs no adam: choose one")
         if self.epochs < 1:
             raise SpecError(f"epochs is {self.epochs}: train for at least 1")
         if self.batch_size is not None and self.batch_size < 1:
@@ -125,7 +136,9 @@ class RegressionSettings(SecureLinearSettings):
     ``fake_columns`` -1:
     as many as its equations lack. ``learning_rate`` 0: gradients are sums over the batch and
     values lie in 0..1, so one over records times columns is always stable. ``link``: linear, or
-    logistic with the sigmoid taken to first order.
+    logistic with the sigmoid taken to first order. ``fakes_by``: the party that adds the fake
+    columns, the one that is curious. ``least_batch``: no batch of ``whole`` is smaller, and nobody
+    has more columns than agreed, so none are made up; 0: batches as they suit the curious one.
     """
 
     epochs: int = 12
@@ -134,6 +147,8 @@ class RegressionSettings(SecureLinearSettings):
     records: int = 0
     whole: bool = False
     link: str = LINEAR.name
+    fakes_by: str = ACTIVE
+    least_batch: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
@@ -141,8 +156,10 @@ class RegressionSettings(SecureLinearSettings):
             raise SpecError(f"link is {self.link!r}: use one of {', '.join(LINKS)}")
         if self.records < 0:
             raise SpecError(f"records is {self.records}: use 1 or more, or 0 for as many as fit")
-        if self.whole and (self.records or self.batch_size or self.shuffle):
+        if self.whole and (self.records or self.batch_size):
             raise SpecError("whole chooses records and batches itself: leave the others out")
+        if self.least_batch < 0:
+            raise SpecError(f"least_batch is {self.least_batch}: use 1 or more, or 0 for any")
         if self.fake_columns < -1 or self.learning_rate < 0.0:
             raise SpecError(
                 "fake_columns and learning_rate must not be negative (-1 and 0 choose them), got "
@@ -152,20 +169,27 @@ class RegressionSettings(SecureLinearSettings):
 
     def sizes(self, own: int, records: int) -> tuple[int, int]:
         """Return how many of the records train, and how many of them are in a batch."""
-        batch = min(records, max(FEWEST, min(own, MOST)))
+        batch = min(records, max(FEWEST, min(own, MOST), self.least_batch))
         if self.whole:
             return min(records, MOST_RECORDS) // batch * batch, batch
         count = min(records, self.records or batch)
         return count, count
 
-    def for_batch(self, own: Floats, unknown: int) -> SecureLinearSettings:
-        """Return the settings for a batch of these own columns and so many unknown ones."""
+    def for_batch(
+        self, own: Floats, unknown: int, curious: Floats | None = None
+    ) -> SecureLinearSettings:
+        """Return the settings for a batch of these own columns and so many unknown ones.
+
+        ``curious`` are the columns of the party that adds fakes, where it is not the active one.
+        """
         records, width = own.shape
         size = self.sizes(width, records)[1] if self.whole else self.batch_size or records
         size = min(size, records)
-        fakes, room = self.fake_columns, self.fake_columns
-        if self.fake_columns < 0:
-            cuts = [own[rows] for rows in self._plain(0, 1.0, size).all_batches(records)]
+        agreed = 0 if self.least_batch else self.fake_columns
+        fakes, room = agreed, agreed
+        if agreed < 0:
+            table = own if curious is None else curious
+            cuts = [table[rows] for rows in self._plain(0, 1.0, size).all_batches(records)]
             fakes = max(len(cut) - min(len(cut), int(np.linalg.matrix_rank(cut))) for cut in cuts)
             room = size
         rate = self.learning_rate or 1.0 / (size * (width + room + unknown))

@@ -103,7 +103,10 @@ class PassiveParty:
             probe = None
             if watch is not None and chance is not None:
                 probe = watch.choose(step, len(rows), chance)
-            self._send(step, self.forward(rows), post)
+            embeddings = self.forward(rows)
+            if probe is not None and probe.anchor is not None:
+                embeddings = sealed(np.repeat(embeddings[[probe.anchor]], len(rows), axis=0))
+            self._send(step, embeddings, post)
             if watch is not None:
                 asked = Plain(sealed([] if probe is None else probe.labels))
                 post.send(step, self.name, ACTIVE, "labels", asked)

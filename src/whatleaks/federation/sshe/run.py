@@ -19,12 +19,8 @@ from whatleaks.detectors.protocol import Detector
 from whatleaks.errors import UsageError, argument
 from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Federation, Progress
-from whatleaks.federation.regression.run import (
-    TrainedOnBatch,
-    records_that_train,
-    ridge_classes,
-    tables_of,
-)
+from whatleaks.federation.regression.run import records_that_train
+from whatleaks.federation.regression.trained import TrainedOnBatch, ridge_classes, tables_of
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.sshe.settings import SharedModelSettings, SharedSettings
 from whatleaks.federation.summed.trained import public_ranges

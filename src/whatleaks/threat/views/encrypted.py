@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
-from whatleaks.models.residuals import partner_outputs
+from whatleaks.models.residuals import partner_outputs, turns
 from whatleaks.threat.grants import Grant, Queries, Ranges
 
 
@@ -20,7 +20,8 @@ class EncryptedLinearView:
 
     ``gradients`` and ``weights`` (before the step) have one row per step; step k used the
     rows ``batches[k % len(batches)]``. Without a prediction phase there are no ``queries``.
-    A residual is d = ``slope`` (z_A + z_B) + ``offset`` - y.
+    A residual is d = ``slope`` (z_A + z_B) + ``offset`` - y. With another ``optimiser`` than sgd
+    what is called a gradient is the direction that the arbiter returned.
     """
 
     needs: ClassVar[tuple[type[Grant], ...]] = ()
@@ -37,10 +38,23 @@ class EncryptedLinearView:
     unknown: int
     slope: float = 1.0
     offset: float = 0.0
+    optimiser: str = "sgd"
 
-    def exchanged(self, order: Ints) -> None:
+    def exchanged(self, order: Ints) -> Self | None:
         """Say that nothing can be exchanged: a gradient is of a whole batch, not of a record."""
         del order
+        return None
+
+    def with_outputs(self, z: Floats) -> Self:
+        """Return the view as it would be if the partner's outputs were ``z``: records x epochs.
+
+        A gradient is of a whole batch, so the gradients are made that such outputs give.
+        """
+        gradients = np.array(self.gradients)
+        for rows, steps, columns in turns(self.batches, len(gradients), len(self.own)):
+            d = self.residuals(z[rows, columns], rows, steps)
+            gradients[steps] = d.T @ self.own[rows] + self.alpha * self.weights[steps]
+        return replace(self, gradients=sealed(gradients))
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it: own columns, label, z_A.

@@ -7,9 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
-from whatleaks.models.residuals import turns
 from whatleaks.threat.grants import Grant, KnownPeople
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 from whatleaks.threat.views.split import AuxiliaryView
@@ -31,18 +30,10 @@ class EncryptedKnownView(AuxiliaryView):
     auxiliary: KnownPeople = field(kw_only=True)
 
     def exchanged(self, order: Ints) -> Self:
-        """Return the view with every target's outputs taken from another target.
-
-        A gradient is of a whole batch, so the gradients are made that exchanged outputs give.
-        """
-        held = self.training
-        z = held.outputs()
+        """Return the view with every target's outputs taken from another target."""
+        z = self.training.outputs()
         z[self.places] = z[self.places[order]]
-        gradients = np.array(held.gradients)
-        for rows, steps, columns in turns(held.batches, len(gradients), len(held.own)):
-            d = held.residuals(z[rows, columns], rows, steps)
-            gradients[steps] = d.T @ held.own[rows] + held.alpha * held.weights[steps]
-        return replace(self, training=replace(held, gradients=sealed(gradients)))
+        return replace(self, training=self.training.with_outputs(z))
 
     def evidence(self) -> Floats:
         """Return one row per target with all that is seen about it."""

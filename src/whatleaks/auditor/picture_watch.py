@@ -1,0 +1,101 @@
+"""Detectors and defenses in an audit of pictures: halts, what was told by then, what honesty pays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from whatleaks.auditor.combine import Entry
+from whatleaks.auditor.picture_result import DetectorFinding, PictureDefense, WatchFinding
+from whatleaks.auditor.pool import mean_of
+from whatleaks.auditor.worth import accuracy
+from whatleaks.catalog import card
+from whatleaks.metrics.intervals import mean_over_seeds, wilson
+from whatleaks.metrics.measurement import Measurement
+
+
+def over_seeds(parts: Sequence[Measurement]) -> Measurement:
+    """Average seeds; the interval covers that over records and, with several seeds, theirs."""
+    pooled = mean_of(parts)
+    if len(parts) < 2:
+        return pooled
+    seeds = mean_over_seeds([part.value for part in parts], pooled.unit)
+    low, high = min(pooled.low, seeds.low), max(pooled.high, seeds.high)
+    count = sum(part.n for part in parts)
+    return Measurement(pooled.value, low, high, count, pooled.unit, "records and seeds")
+
+
+def detector_findings(entries: Sequence[Entry]) -> tuple[DetectorFinding, ...]:
+    """Return what each detector halted: every hijack that it watched, and honest training."""
+    found = []
+    for name in dict.fromkeys(e.scenario.detector for e in entries if e.scenario.detector):
+        mine = [e for e in entries if e.scenario.detector == name]
+        honest = [e for e in mine if not e.scenario.attacks]
+        watched = []
+        for hijack in dict.fromkeys(a for e in mine for a in e.scenario.attacks):
+            runs = [e for e in mine if hijack in e.scenario.attacks]
+            watched.append(
+                WatchFinding(
+                    hijack,
+                    name,
+                    sum(map(halted, runs)),
+                    len(runs),
+                    tuple(_steps(run) for run in runs),
+                    over_seeds([number(run, f"{hijack} pixels") for run in runs]),
+                    over_seeds([number(run, f"{hijack} adds") for run in runs]),
+                )
+            )
+        part = card("detector", name)
+        false = wilson(sum(map(halted, honest)), len(honest), "rate", "seeds")
+        grants = tuple(grant.value for grant in getattr(part.part, "grants", ()))
+        found.append(DetectorFinding(name, part.title, grants, false, tuple(watched)))
+    return tuple(found)
+
+
+def halted(entry: Entry) -> bool:
+    """Say whether a training was halted."""
+    return bool(entry.outcome.measurements["halted"])
+
+
+def _steps(entry: Entry) -> int:
+    steps = entry.outcome.measurements["steps"]
+    assert isinstance(steps, int)
+    return steps
+
+
+def number(entry: Entry, name: str) -> Measurement:
+    """Return a number of a trial, of an attack or of a baseline."""
+    value = entry.outcome.measurements.get(name, entry.outcome.baselines.get(name))
+    assert isinstance(value, Measurement), name
+    return value
+
+
+def defense_findings(entries: Sequence[Entry]) -> tuple[PictureDefense, ...]:
+    """Return every hijack with every defense that was tried, and accuracy without and with it."""
+    found = []
+    plain = [e for e in entries if e.plain]
+    before = _accuracy([e for e in plain if not e.scenario.attacks])
+    for name in dict.fromkeys(e.scenario.defense for e in entries if e.scenario.defense):
+        mine = [e for e in entries if e.scenario.defense == name]
+        after = _accuracy([e for e in mine if not e.scenario.attacks])
+        for hijack in dict.fromkeys(a for e in mine for a in e.scenario.attacks):
+            runs = [e for e in mine if hijack in e.scenario.attacks]
+            free = [e for e in plain if hijack in e.scenario.attacks]
+            found.append(
+                PictureDefense(
+                    name,
+                    card("defense", name).title,
+                    hijack,
+                    over_seeds([number(run, f"{hijack} pixels") for run in free]),
+                    over_seeds([number(run, f"{hijack} pixels") for run in runs]),
+                    over_seeds([number(run, f"{hijack} adds") for run in runs]),
+                    before,
+                    after,
+                )
+            )
+    return tuple(found)
+
+
+def _accuracy(honest: Sequence[Entry]) -> Measurement:
+    return accuracy(np.concatenate([e.records.correct for e in honest]))

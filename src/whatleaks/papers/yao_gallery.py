@@ -1,0 +1,145 @@
+"""What the page on Yao et al. shows besides verdicts: pictures, embeddings, error against steps.
+
+No claim is judged by these runs. ``python -m whatleaks.papers.yao_gallery`` makes them (about four
+minutes of one core) and keeps what the figures need in ``results/gallery/yao.json``;
+``whatleaks.report.yao_figures`` draws from there.
+
+A training of few steps is the beginning of a longer one with the same seed: the same batches, the
+same first weights, the same streams. So errors after 25 to 400 steps are the course of one run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from whatleaks.arrays import Floats
+from whatleaks.files import write_atomically
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.papers.ledger import results_home
+from whatleaks.papers.yao_setup import (
+    BAR,
+    BREAKING,
+    CREDIT,
+    FIRST_SEED,
+    FRAMES,
+    HIJACKS,
+    MNIST,
+    hijacked,
+    pictures,
+    table,
+)
+from whatleaks.seeds import Streams
+from whatleaks.trial.plan import plan
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.trial import run_trial, stage_of, train
+
+SHOWN = 8  # pictures of the grid
+POINTS = 150  # records of each cloud
+WATCHED = 400  # steps of Y06's trainings, where the detectors' halts come from
+TIMES = (25, 50, 100, 200, WATCHED)
+SEEDS = 3
+PERPLEXITY = 30.0
+
+
+def gallery_path() -> Path:
+    """Return where the numbers of the figures are kept."""
+    return results_home() / "gallery" / "yao.json"
+
+
+def picture_rows() -> dict[str, Any]:
+    """Return whole pictures, 0 to 255, of the first targets: the originals and every hijack's."""
+    rows: dict[str, Any] = {}
+    for scenario in picture_runs():
+        shown = dict(run_trial(replace(scenario, shown=SHOWN)).records.pictures)
+        own = shown.pop("own")
+        for name, half in shown.items():
+            rows.setdefault(name, _whole(own, half))
+    return rows
+
+
+def picture_runs() -> list[Scenario]:
+    """Return the runs of the grid: those of Y03, first seed."""
+    base = pictures("standard")
+    return [run for name in HIJACKS for run in hijacked(base, name, seed=[FIRST_SEED])]
+
+
+def _whole(own: Floats, half: Floats) -> Any:
+    _, height, _ = FRAMES[MNIST]
+    parts = [np.clip(part, 0.0, 1.0).reshape(len(part), height, -1) for part in (own, half)]
+    return np.rint(255.0 * np.concatenate(parts, axis=2)).astype(int).tolist()
+
+
+def clouds() -> dict[str, Any]:
+    """Return t-SNE of the victim's and the encoder's embeddings of the same records (Figs 4, 5, 7).
+
+    Both in one map, with the auxiliary classifier and with a plain discriminator.
+    """
+    from sklearn.manifold import TSNE
+
+    found: dict[str, Any] = {}
+    for labelled in (True, False):
+        options = {} if labelled else {"attack_options": {"labelled": False}}
+        (scenario,) = hijacked({**pictures("standard"), **options}, "urvfl", seed=[FIRST_SEED])
+        parts = plan(scenario)
+        training = train(scenario, parts, None)
+        assert not isinstance(training, str)
+        stage = stage_of(scenario, parts, training)
+        rows = stage.rows.targets[:POINTS]
+        got = stage.view(rows).embeddings
+        wanted = stage.trained.reading.imitated(stage.holdings.joined(stage.victims, rows))
+        seed = int(Streams(FIRST_SEED).rng("t-sne").integers(2**31))
+        points = TSNE(perplexity=PERPLEXITY, random_state=seed).fit_transform(
+            np.concatenate([wanted, got])
+        )
+        told = points.round(2).tolist()
+        found["with the classifier" if labelled else "plain"] = {
+            "the encoder's": told[: len(rows)],
+            "the victim's": told[len(rows) :],
+        }
+    return found
+
+
+def course_runs() -> Iterator[tuple[str, int, Scenario]]:
+    """Yield hijack, steps and run: trainings of Y06 on Credit, ended early and watched by nobody."""
+    base = table("standard", CREDIT)
+    for name in BREAKING:
+        for steps in TIMES:
+            chosen = {**base, "model_options": {"steps": WATCHED}}
+            for run in hijacked(chosen, name, seed=range(FIRST_SEED, FIRST_SEED + SEEDS)):
+                shorter = run.model_options.merged({"steps": steps})
+                yield name, steps, replace(run, model_options=shorter, measures=("standardised",))
+
+
+def courses() -> dict[str, Any]:
+    """Return errors by hijack and steps, seed by seed, and those of a regression without messages."""
+    found: dict[str, Any] = {}
+    for name, steps, scenario in course_runs():
+        outcome = run_trial(scenario).outcome
+        numbers = {**outcome.baselines, **outcome.measurements}
+        at = found.setdefault(name, {}).setdefault(str(steps), {"error": [], "bar": []})
+        for kind, guess in (("error", name), ("bar", BAR)):
+            value = numbers[f"{guess} standardised"]
+            assert isinstance(value, Measurement)
+            at[kind].append(value.value)
+    return found
+
+
+def main() -> None:
+    """Make all runs and keep what the figures need."""
+    from whatleaks.runs.executors.inline import one_thread
+
+    with one_thread():
+        tree = {"pictures": picture_rows(), "clouds": clouds(), "courses": courses()}
+    sizes = {"seed": FIRST_SEED, "seeds": SEEDS, "points": POINTS, "perplexity": PERPLEXITY}
+    text = json.dumps({"sizes": sizes, **tree}, allow_nan=False)
+    write_atomically(gallery_path(), text.encode())
+
+
+if __name__ == "__main__":
+    main()

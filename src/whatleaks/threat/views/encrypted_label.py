@@ -1,0 +1,72 @@
+"""The view of a passive party in an encrypted regression: its own gradients, and no label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.codec import travels
+from whatleaks.models.grids import Grids
+from whatleaks.models.regression_history import OwnSteps
+from whatleaks.models.residuals import partner_outputs, turns
+from whatleaks.threat.grants import Grant
+
+
+@travels
+@dataclass(frozen=True)
+class EncryptedLabelView:
+    """Own columns and own decrypted gradients of every step; ``grids`` say what labels there are.
+
+    ``unknown`` is 1: the label of every record.
+    """
+
+    needs: ClassVar[tuple[type[Grant], ...]] = ()
+
+    steps: OwnSteps
+    grids: Grids
+    unknown: int = 1
+
+    @property
+    def own(self) -> Floats:
+        """The own columns, made-up ones included."""
+        return self.steps.columns
+
+    def foreign(self) -> Floats:
+        """Return y - slope z of the others, of every record (rows) in every epoch (columns).
+
+        The residual is d = slope (own z + others' z) + offset - y, and all but the last two
+        are known.
+        """
+        held = self.steps
+        others = partner_outputs(
+            held.columns,
+            np.zeros(len(held.columns)),
+            held.gradients,
+            held.weights,
+            held.batches,
+            held.alpha,
+            held.slope,
+            held.offset,
+        )
+        return np.asarray(-held.slope * others, dtype=np.float64)
+
+    def exchanged(self, order: Ints) -> Self:
+        """Return the view with the others' part of every record's residual taken from another.
+
+        A gradient is of a whole batch, so the gradients are made that such residuals give.
+        """
+        held = self.steps
+        part = self.foreign()[order]
+        gradients = np.array(held.gradients)
+        for rows, steps, columns in turns(held.batches, len(gradients), len(held.columns)):
+            own = held.columns[rows]
+            d = held.slope * own @ held.weights[steps].T + held.offset - part[rows, columns]
+            gradients[steps] = d.T @ own + held.alpha * held.weights[steps]
+        return replace(self, steps=replace(held, gradients=sealed(gradients)))
+
+    def evidence(self) -> Floats:
+        """Return one row per record with all that is seen about it."""
+        return np.concatenate([self.own, self.foreign()], axis=1)

@@ -1,0 +1,123 @@
+"""Countermeasures of an encrypted regression, and an arbiter that joins the active party."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from whatleaks.auditor.plan import threats_of
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.catalog import card
+from whatleaks.errors import SpecError
+from whatleaks.federation.regression.linear import plain_linear, run
+from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
+from whatleaks.models.adam import Adam, first_gradient
+from whatleaks.seeds import Streams
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
+from whatleaks.trial.trial import Trial, run_trial
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.transcript import Transcript
+
+QUICK = {"key_bits": 512, "insecure_test_key": True, "records": 6, "learning_rate": 0.05}
+
+
+def trial(threat: str, attack: str, defense: str = "", **options: Any) -> Trial:
+    scenario = Scenario(
+        "wine",
+        unknown=3,
+        model="encrypted",
+        model_options=Settings({**QUICK, **options}),
+        threat=threat,
+        attacks=(attack,),
+        references=(),
+        measures=("relative",),
+    )
+    return run_trial(replace(scenario, defense=defense))
+
+
+def test_with_the_arbiter_the_table_follows_from_its_gradients() -> None:
+    done = trial("colluding-arbiter", "arbiter-inversion", epochs=40)
+    assert done.outcome.measurements["arbiter-inversion relative"] < 0.1
+    adam = trial("colluding-arbiter", "arbiter-inversion", "arbiter-adam", epochs=40)
+    assert adam.outcome.measurements["arbiter-inversion relative"] < 0.2
+    assert "colluding-arbiter" not in threats_of("encrypted")  # trusted unless it is named
+    few = trial("colluding-arbiter", "arbiter-inversion", epochs=3).outcome.measurements
+    assert 0.01 < few["arbiter-inversion relative"] < few["half relative"]
+
+
+def test_masks_leave_the_arbiter_nothing_and_the_party_its_own() -> None:
+    done = trial("colluding-arbiter", "arbiter-inversion", "masked-gradients", epochs=2)
+    assert any("what the arbiter decrypted was masked" in note for note in done.outcome.notes)
+    own = trial("encrypted", "intermediate-recovery", "masked-gradients", epochs=2)
+    assert own.outcome.measurements["intermediate-recovery"] < 1e-6
+
+
+def test_a_closed_prediction_leaves_no_threat_that_needs_it() -> None:
+    closed = card("defense", "closed-prediction").build()
+    assert closed.adapt(RegressionSettings()).queries is False
+    from whatleaks.auditor.plan import scenarios
+
+    def tried(threat: str, compare: bool = True) -> set[str]:
+        spec = AuditSpec("y", ("a",), "encrypted", (threat,), seeds=1, compare_defenses=compare)
+        return {planned.defense for planned in scenarios(spec, "t", "0" * 64)}
+
+    assert "closed-prediction" in tried("encrypted")
+    assert "closed-prediction" not in tried("encrypted-outputs")
+    assert tried("encrypted", compare=False) == {""}  # each costs a training on ciphertexts
+
+
+def test_large_batches_and_no_made_up_columns_leave_too_few_equations() -> None:
+    own = np.random.default_rng(0).random((200, 6))
+    settings = RegressionSettings(whole=True, least_batch=80)
+    assert settings.sizes(6, 200) == (160, 80)
+    assert settings.for_batch(own[:160], 3).fake_columns == 0
+    done = trial(
+        "encrypted", "intermediate-recovery", "least-batch-80", whole=True, records=0, epochs=2
+    )
+    assert any("cannot determine the residuals of 80 records" in n for n in done.outcome.notes)
+    with pytest.raises(SpecError, match="least_batch is -1"):
+        RegressionSettings(least_batch=-1)
+
+
+def test_behind_adam_only_the_first_batch_is_read() -> None:
+    rng = np.random.default_rng(4)
+    gradient = rng.normal(size=30)
+    state = Adam(np.zeros(30), 1.0)
+    told = state.direction(gradient)
+    assert np.abs(first_gradient(told) - gradient).max() < 1e-5
+    assert np.abs(first_gradient(state.direction(gradient + 1.0)) - gradient - 1.0).max() > 0.1
+    done = trial(
+        "encrypted-label", "label-reading", "arbiter-adam", whole=True, records=0, epochs=2
+    )
+    named = done.records.scored[0].named[:, 0]
+    assert named[:10].mean() >= 0.9  # wine has ten own columns: batches of ten
+    assert named[10:].mean() < 0.8
+    closed = trial("encrypted", "intermediate-recovery", "arbiter-adam", epochs=2)
+    assert any("no linear system is left" in note for note in closed.outcome.notes)
+    with pytest.raises(SpecError, match="choose one"):
+        RegressionSettings(optimiser="adam", mask_gradients=True)
+    with pytest.raises(SpecError, match="Did you mean 'adam'"):
+        RegressionSettings(optimiser="adm")
+
+
+def test_adam_at_the_arbiter_is_adam_in_the_clear() -> None:
+    rng = np.random.default_rng(5)
+    own, theirs, y = rng.uniform(size=(6, 2)), rng.uniform(size=(6, 3)), rng.uniform(size=6)
+    settings = SecureLinearSettings(
+        epochs=4, learning_rate=0.05, optimiser="adam", key_bits=512, insecure_test_key=True
+    )
+    done = run(own, theirs, y, settings, Streams(1), Channel(Transcript([])))
+    plain = plain_linear(own, theirs, y, settings, Streams(1))
+    assert np.abs(done.passive_weights - plain.passive_weights).max() < 1e-6
+    assert np.abs(done.active_weights - plain.active_weights).max() < 1e-6
+
+
+def test_shuffled_batches_are_read_all_the_same() -> None:
+    done = trial(
+        "encrypted", "intermediate-recovery", "shuffled-batches", whole=True, records=0, epochs=2
+    )
+    assert done.outcome.measurements["intermediate-recovery"] < 1e-6

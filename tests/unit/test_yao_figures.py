@@ -1,0 +1,69 @@
+"""The figures beside the verdicts on Yao et al.: drawn from stored results, and shown on the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from whatleaks.arrays import sealed, sealed_ints
+from whatleaks.attacks.hijack.urvfl import Urvfl
+from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.errors import StoreError
+from whatleaks.federation.split.run import train_split
+from whatleaks.federation.split.settings import SplitSettings
+from whatleaks.models.torch_network import Layers
+from whatleaks.papers import yao_gallery
+from whatleaks.papers.check import checks
+from whatleaks.papers.ledger import read
+from whatleaks.papers.yao_setup import BREAKING, HIJACKS
+from whatleaks.report import yao_figures
+from whatleaks.seeds import Streams
+from whatleaks.wire.channel import Channel
+from whatleaks.wire.expected import read_plain
+from whatleaks.wire.transcript import Transcript
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_shows_every_figure_that_is_drawn_from_the_stored_numbers() -> None:
+    gallery = json.loads((ROOT / "results" / "gallery" / "yao.json").read_text("utf-8"))
+    assert set(gallery["pictures"]) == {"truth", *HIJACKS}
+    assert set(gallery["courses"]) == set(BREAKING)
+    watched = read(ROOT / "results" / "standard" / "Y06.json", checks()["Y06"]).records
+    page = (ROOT / "docs" / "papers" / "yao.md").read_text("utf-8")
+    for name, figure in yao_figures.drawn(gallery, watched).items():
+        assert f"yao/{name}" in page, name
+        assert (ROOT / "docs" / "papers" / "yao" / name).read_text("utf-8") == figure, name
+
+
+def test_without_stored_numbers_it_says_how_to_make_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHATLEAKS_RESULTS", str(tmp_path))
+    with pytest.raises(StoreError, match=r"run python -m whatleaks\.papers\.yao_gallery"):
+        yao_figures.main([str(tmp_path)])
+
+
+def test_a_short_training_is_the_beginning_of_a_longer_one() -> None:
+    steps = {(name, at) for name, at, _ in yao_gallery.course_runs()}
+    assert steps == {(name, at) for name in BREAKING for at in yao_gallery.TIMES}
+    rng = np.random.default_rng(1)
+    columns = {party: sealed(rng.normal(size=(50, 3))) for party in ("active", "passive")}
+    names = {party: tuple(f"{party}{i}" for i in range(3)) for party in columns}
+    held = Holdings(columns, names, sealed_ints(rng.integers(0, 2, 50)), 2)
+    none = sealed_ints([])
+    rows = Rows(sealed_ints(range(36)), none, none, sealed_ints(range(36, 50)), none)
+    heard = []
+    for steps in (8, 5):
+        channel = Channel(Transcript(["active"]))
+        settings = SplitSettings(steps=steps, batch=8, bottom=Layers((4,), 3))
+        train_split(held, rows, settings, Streams(2), channel, hijacker=Urvfl(pretraining=2))
+        sent = channel.transcript.received_by("active")
+        heard.append([read_plain(message.payload) for message in sent])
+    longer, shorter = heard
+    assert (len(longer), len(shorter)) == (8, 5)
+    for one, other in zip(longer, shorter, strict=False):
+        assert np.abs(one - other).max() < 1e-12
