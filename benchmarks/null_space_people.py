@@ -25,12 +25,16 @@ from staged import stage_for
 
 from whatleaks.arrays import Floats
 from whatleaks.attacks.equations import equations
+from whatleaks.attacks.lattice_decoding import LatticeDecoding
 from whatleaks.models.additive import log_ratios
 from whatleaks.models.box_solutions import nearest, parts
 from whatleaks.models.few_records import learnt_together
+from whatleaks.models.lattice import LatticeSettings, decode
+from whatleaks.models.precision import seen_precision
 from whatleaks.trial.limit import TREES, predict_from_evidence
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
+from whatleaks.trial.stage import Stage
 
 PEOPLE = (25, 50, 100, 200, 400)
 FEW = 25
@@ -99,9 +103,9 @@ def process(inputs: Floats, wanted: Floats, asked: Floats) -> Floats:
     return np.asarray(values * unit + mean)
 
 
-def measured(name: str, seed: int, targets: int) -> dict[str, float]:
-    """Return the errors of one set and seed."""
-    stage = stage_for(
+def staged_people(name: str, seed: int, targets: int) -> Stage:
+    """Train on a set; the adversary knows as many people as are ever asked for."""
+    return stage_for(
         Scenario(
             name,
             data=Settings(SETS[name]),
@@ -112,6 +116,21 @@ def measured(name: str, seed: int, targets: int) -> dict[str, float]:
             seed=seed,
         )
     )
+
+
+def grid_fits(stage: Stage, records: int = 100) -> str:
+    """Say how many bits the unknown columns hold, and how many wrong points fit a record's scores."""
+    view = stage.view(stage.rows.targets[:records])
+    grids = view.schema.grids
+    seen = seen_precision(view.scores)
+    read = LatticeDecoding().readings(view.own, view.scores, view.model, grids, seen)
+    luck = float(np.median(decode(read, grids, LatticeSettings()).luck))
+    bits = sum(float(np.log2(1.0 / column.step)) for column in grids.columns if column.step)
+    return f"{bits:.0f} bits in its columns, about 2^{luck:.1f} wrong points fit (median record)"
+
+
+def measured(stage: Stage, seed: int) -> dict[str, float]:
+    """Return the errors of one set and seed."""
     view, others = stage.view(stage.rows.targets), stage.view(stage.rows.others)
     truth, other_truth = stage.truth, stage.holdings.joined(stage.victims, stage.rows.others)
     known = view.auxiliary
@@ -156,7 +175,9 @@ def main() -> None:
     for name in SETS:
         found: dict[str, list[float]] = defaultdict(list)
         for seed in asked.seeds:
-            for label, value in measured(name, seed, asked.targets).items():
+            stage = staged_people(name, seed, asked.targets)
+            print(f"{name}, seed {seed}: {grid_fits(stage)}", flush=True)
+            for label, value in measured(stage, seed).items():
                 found[label].append(value)
         print(f"{name}, {len(asked.seeds)} seeds", flush=True)
         limit = np.mean(found["limit"])
