@@ -122,10 +122,10 @@ def classes(dataset: str, seeds: list[int]) -> None:
     for before in ("unrefined", "nothing seen"):
         over = ", ".join(f"{name} {mean / means[before]:.4f}" for name, mean in means.items())
         print(f"{dataset}, seeds {seeds}, mean error over that of {before}: {over}", flush=True)
-    before, after = (np.array(errors[name]) for name in ("unrefined", "classes"))
-    worst = max(set(places), key=lambda at: float((after - before)[np.array(places) == at].sum()))
+    first, last = (np.array(errors[name]) for name in ("unrefined", "classes"))
+    worst = max(set(places), key=lambda at: float((last - first)[np.array(places) == at].sum()))
     rest = np.array(places) != worst
-    left = float(after[rest].sum() / before[rest].sum())
+    left = float(last[rest].sum() / first[rest].sum())
     print(
         f"{dataset}, classes, without the window that loses most ({worst}): {left:.4f}", flush=True
     )

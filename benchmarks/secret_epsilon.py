@@ -70,6 +70,14 @@ def measured(name: str, seed: int) -> None:
         times = float((guess * matrix).sum() / (matrix**2).sum())
         cells.append(f"{label} {times:.2f} times (error {((values - truth) ** 2).mean():.4f})")
     print(f"{name}, seed {seed}, {_told(open_, truth)}: " + ", ".join(cells), flush=True)
+    told = []
+    for weights in tried:
+        guess = adjacent_differences(weights).T
+        values = half_star(guess, right)
+        times = float((guess * matrix).sum() / (matrix**2).sum())
+        outside = float(((values < -1e-9) | (values > 1.0 + 1e-9)).mean())
+        told.append(f"{times:.2f} times ({outside:.0%} outside the range)")
+    print("  tried: " + ", ".join(told), flush=True)
 
 
 def _told(stage: Stage, truth: Floats) -> str:
@@ -79,7 +87,7 @@ def _told(stage: Stage, truth: Floats) -> str:
 
 
 def main() -> None:
-    """Print a line for each set and seed."""
+    """Print two lines for each set and seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="+", default=["bank-marketing", "statlog-satellite"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[10, 11, 12])
