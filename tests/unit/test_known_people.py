@@ -13,7 +13,7 @@ from whatleaks.attacks.known_regression import KnownRegression
 from whatleaks.data.holdings import Rows, with_known
 from whatleaks.errors import AttackError
 from whatleaks.models.ridge import STRENGTHS, learnt
-from whatleaks.threat.grants import KnownPeople
+from whatleaks.threat.grants import KnownPeople, Ranges
 from whatleaks.threat.views.known import KnownView
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
@@ -79,7 +79,13 @@ def test_a_score_that_is_a_linear_image_of_the_column_gives_it_away() -> None:
     known = KnownPeople(
         sealed(own[:20]), sealed(secret[:20]), sealed_ints(np.zeros(20)), sealed(scores[:20])
     )
-    view = KnownView(own=sealed(own[20:]), scores=sealed(scores[20:]), unknown=1, auxiliary=known)
+    view = KnownView(
+        own=sealed(own[20:]),
+        scores=sealed(scores[20:]),
+        unknown=1,
+        auxiliary=known,
+        ranges=Ranges(sealed([0.0]), sealed([1.0])),
+    )
     guess = KnownRegression().infer(view, rng)
     assert np.abs(guess.values - secret[20:]).max() < 2e-3  # the weakest ridge leaves a trace
     other = view.exchanged(sealed_ints(np.roll(np.arange(40), 1)))

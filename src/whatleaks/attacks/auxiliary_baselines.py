@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import sealed
+from whatleaks.attacks.answer_range import kept_in_range
 from whatleaks.catalog import baseline
 from whatleaks.codec import travels
 from whatleaks.models.ridge import learnt
@@ -45,7 +46,8 @@ class AuxiliaryMean:
 class AuxiliaryRegression:
     """Ridge regression from own to passive columns on the auxiliary records; no message.
 
-    Its strength is chosen by leaving auxiliary records out, column by column.
+    Its strength is chosen by leaving auxiliary records out, column by column; its answers are kept
+    in the columns' range.
     """
 
     name: str = "auxiliary-regression"
@@ -54,4 +56,5 @@ class AuxiliaryRegression:
         """Learn on the auxiliary records, answer for the targets."""
         del rng
         known = view.auxiliary
-        return ValueGuess(sealed(learnt(known.own, known.passive, view.own)))
+        values = learnt(known.own, known.passive, view.own)
+        return ValueGuess(sealed(kept_in_range(values, view)))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import sealed
+from whatleaks.attacks.answer_range import kept_in_range
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.ridge import learnt
@@ -26,7 +27,7 @@ from whatleaks.threat.views.split import QueryView
 @travels
 @dataclass(frozen=True)
 class EmbeddingRegression:
-    """Ridge regression from own columns and embeddings side by side."""
+    """Ridge regression from own columns and embeddings side by side, kept in the columns' range."""
 
     name: str = "embedding-regression"
 
@@ -37,4 +38,5 @@ class EmbeddingRegression:
         answers = view.model(self.name).answers(records.passive)
         known = np.concatenate([records.own, answers], axis=1)
         seen = np.concatenate([view.own, view.embeddings], axis=1)
-        return ValueGuess(sealed(learnt(known, records.passive, seen)))
+        values = learnt(known, records.passive, seen)
+        return ValueGuess(sealed(kept_in_range(values, view)))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
+from whatleaks.attacks.answer_range import kept_in_range
 from whatleaks.attacks.possible_values import snapped_where_nearer
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
@@ -41,6 +42,7 @@ from whatleaks.threat.views.known import KnownView
 class KnownRegression:
     """Ridge regression; scores enter as log ratios, in which additive models are linear.
 
+    Answers are kept in the columns' range.
     ``snap`` moves a column to values that the schema allows if that meets people left out better.
     """
 
@@ -56,9 +58,9 @@ class KnownRegression:
         del rng
         known = view.auxiliary
         line = fitted(_inputs(known.own, known.released), known.passive)
-        values = line(_inputs(view.own, view.scores))
+        values = kept_in_range(line(_inputs(view.own, view.scores)), view)
         if self.snap:
-            left_out = known.passive - line.left_out
+            left_out = kept_in_range(known.passive - line.left_out, view)
             values = snapped_where_nearer(values, left_out, known.passive, view)
         return ValueGuess(sealed(values))
 

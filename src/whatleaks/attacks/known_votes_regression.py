@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import sealed
+from whatleaks.attacks.answer_range import kept_in_range
 from whatleaks.attacks.possible_values import snapped_where_nearer
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
@@ -35,6 +36,7 @@ from whatleaks.threat.views.known_trees import KnownVotesView
 class KnownVotesRegression:
     """Ridge regression on own columns and released votes, learnt on the known people.
 
+    Answers are kept in the columns' range.
     ``snap`` moves a column to values that the schema allows if that meets people left out better.
     """
 
@@ -50,8 +52,8 @@ class KnownVotesRegression:
         del rng
         known = view.auxiliary
         line = fitted(np.concatenate([known.own, known.released], axis=1), known.passive)
-        values = line(view.evidence())
+        values = kept_in_range(line(view.evidence()), view)
         if self.snap:
-            left_out = known.passive - line.left_out
+            left_out = kept_in_range(known.passive - line.left_out, view)
             values = snapped_where_nearer(values, left_out, known.passive, view)
         return ValueGuess(sealed(values))

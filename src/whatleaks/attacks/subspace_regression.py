@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import sealed
+from whatleaks.attacks.answer_range import kept_in_range
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
@@ -37,7 +38,8 @@ FEWEST = 3  # known records, of which one can be left out
 class SubspaceRegression:
     """``resolution``: the smallest ratio of singular values that still counts as a direction.
 
-    ``own_columns`` lets the own columns and the label take part beside the outputs.
+    ``own_columns`` lets the own columns and the label take part beside the outputs. Answers are kept
+    in the columns' range.
     """
 
     resolution: float = 1e-12
@@ -61,4 +63,4 @@ class SubspaceRegression:
         shares = SHARES if self.own_columns else (0.0,)
         rows = np.arange(len(known.places))
         found, _ = from_known_records(outputs, beside, rows, known.passive, shares, self.resolution)
-        return ValueGuess(sealed(found[len(rows) :]))
+        return ValueGuess(sealed(kept_in_range(found[len(rows) :], view)))

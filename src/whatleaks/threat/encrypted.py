@@ -109,6 +109,7 @@ def _encrypted_known(
         training=_encrypted(received, memory, granted, EncryptedLinearView),
         places=memory.places,
         auxiliary=known,
+        ranges=granted.get(Ranges),
     )
 
 

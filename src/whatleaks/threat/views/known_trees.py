@@ -9,7 +9,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
-from whatleaks.threat.grants import ForestModel, Grant, KnownPeople, Ranges, Schema, TreeModel
+from whatleaks.threat.grants import ForestModel, Grant, KnownPeople, Schema, TreeModel
 from whatleaks.threat.views.split import AuxiliaryView
 from whatleaks.threat.views.tree import WhiteBoxForestView, WhiteBoxTreeView
 
@@ -23,7 +23,6 @@ class KnownVotesView(AuxiliaryView):
 
     auxiliary: KnownPeople
     released: Floats
-    ranges: Ranges | None = field(default=None, kw_only=True)
     schema: Schema | None = field(default=None, kw_only=True)
 
     def exchanged(self, order: Ints) -> Self:

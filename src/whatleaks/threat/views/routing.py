@@ -53,7 +53,7 @@ class KnownRoutingView(AuxiliaryView):
 
     bits: Floats
     known_bits: Floats
-    ranges: Ranges
+    ranges: Ranges = field(kw_only=True)
     auxiliary: KnownPeople = field(kw_only=True)
 
     def exchanged(self, order: Ints) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
-from whatleaks.threat.grants import Auxiliary, Grant, PassiveNetwork
+from whatleaks.threat.grants import Auxiliary, Grant, PassiveNetwork, Ranges
 
 if TYPE_CHECKING:
     import torch
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 @travels
 @dataclass(frozen=True)
 class AuxiliaryView:
-    """Own columns of the target records and complete records of other people; no message."""
+    """Own columns of the target records and complete records of other people; no message.
+
+    ``ranges``: the public ranges of the unknown columns, where the threat grants them.
+    """
 
     needs: ClassVar[tuple[type[Grant], ...]] = (Auxiliary,)
 
     own: Floats
     unknown: int
     auxiliary: Auxiliary
+    ranges: Ranges | None = field(default=None, kw_only=True)
 
     def exchanged(self, order: Ints) -> Self:
         """Return the view itself: there is no message to exchange."""
