@@ -226,7 +226,7 @@ AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
         "uniform accuracy": 0.9,
     },
     "J15": lambda r: {SHADOW: {"8-8": 9.0, "linear": 1.0, "8": 2.0, "8-8-8": 3.0}[structure(r)]},
-    "J16": {f"{ESA} psi": 9.0, f"{GIA} psi": 9.0, "common psi": 0},
+    "J16": {f"{ESA} psi": 9.0, f"{GIA} psi": 9.0, "wrong psi": 9},
     "J17": lambda r: attacked(float(scenario_of(r).defense != "dp-sgd-10"), 0.9),
     "J18": lambda r: attacked(0.5, 0.9),
     "J19": lambda r: attacked(0.5, 0.0 if scenario_of(r).defense else 0.9),

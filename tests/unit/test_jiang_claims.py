@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,11 @@ from whatleaks.papers.jiang_alignment import (
     _by_intersection,
     _holdings,
     _in_the_clear,
+    _wrong,
 )
-from whatleaks.papers.jiang_setup import ESA, GIA, SETS, base, steps_of
+from whatleaks.papers.jiang_black_box import OWN
+from whatleaks.papers.jiang_setup import ESA, GIA, REGRESSION, SETS, SHADOW, base, steps_of
+from whatleaks.papers.ledger import read
 from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
 from whatleaks.report.trade_figure import jiang_figures
 from whatleaks.runs.record import Record
@@ -28,42 +32,92 @@ def _record(work: object, numbers: dict[str, float]) -> Record:
     return Record("0" * 64, work, "", "ok", Outcome(numbers), "", {}, 0.0, 1, "")  # type: ignore[arg-type]
 
 
-def test_both_alignments_find_the_same_rows_and_only_one_tells_the_other_ids() -> None:
+def test_both_alignments_join_the_same_rows_and_only_one_tells_the_other_ids() -> None:
     pytest.importorskip("private_set_intersection.python", reason="needs openmined-psi")
     ids, first, second = _holdings(60, np.random.default_rng(0))
     assert len(set(ids)) == 60
+    mine, theirs = [ids[i] for i in first], [ids[i] for i in second]
     both = set(first.tolist()) & set(second.tolist())
-    clear, told = _in_the_clear(ids, first, second)
-    assert set(clear.tolist()) == both
-    assert len(both) == 48
-    assert told == len(first) - len(both) == 6
-    private, told = _by_intersection(ids, first, second)
-    assert private.tolist() == clear.tolist()
-    assert told == 0
+    clear, private = _in_the_clear(mine, theirs), _by_intersection(mine, theirs)
+    assert len(both) == len(clear.first) == 48
+    assert clear.told == len(first) - len(both) == 6
+    assert private.told == 0
+    for rows in (clear, private):
+        assert set(first[rows.first].tolist()) == both
+        assert first[rows.first].tolist() == second[rows.second].tolist()
+        assert _wrong(first, second, rows) == 0
+    assert private.first.tolist() == clear.first.tolist()
 
 
-def _aligned(error: float, accuracy: float, common: int) -> list[Record]:
+def test_a_wrong_join_is_counted() -> None:
+    ids, first, second = _holdings(60, np.random.default_rng(0))
+    rows = _in_the_clear([ids[i] for i in first], [ids[i] for i in second])
+    lost = replace(rows, first=rows.first[:-1], second=rows.second[:-1])
+    assert _wrong(first, second, lost) == 1
+    turned = replace(rows, second=np.roll(rows.second, 1))  # as many rows, every one another's
+    assert _wrong(first, second, turned) == 2 * 48
+    alone = next(row for row, i in enumerate(first) if i not in set(second.tolist()))
+    strange = replace(rows, first=np.append(rows.first[:-1], alone))
+    assert _wrong(first, second, strange) == 2  # one is missing, one is nobody's
+
+
+def _aligned(error: float, accuracy: float, wrong: int) -> list[Record]:
     numbers: dict[str, float] = {"ids of others told clear": 6, "ids of others told psi": 0}
-    for way, e, a, n in (("clear", 0.1, 0.9, 48), ("psi", error, accuracy, common)):
-        numbers[f"common {way}"] = n
+    for way, e, a, n in (("clear", 0.1, 0.9, 0), ("psi", error, accuracy, wrong)):
+        numbers[f"joined {way}"], numbers[f"wrong {way}"] = 48, n
         for name in (ESA, GIA):
             numbers[f"{name} {way}"], numbers[f"{name} accuracy {way}"] = e, a
     return [_record(AlignedRows(name, 600, 50, 300, 200, 20), numbers) for name in SETS]
 
 
 @pytest.mark.parametrize(
-    ("error", "accuracy", "common", "expected"),
+    ("error", "accuracy", "wrong", "expected"),
     [
-        (0.1, 0.9, 48, Verdict.HOLDS),
-        (0.1, 0.9, 47, Verdict.PARTLY),  # a record was lost
-        (0.2, 0.9, 48, Verdict.FAILS),  # the attack is worse off
-        (0.1, 0.5, 48, Verdict.FAILS),
+        (0.1, 0.9, 0, Verdict.HOLDS),
+        (0.1, 0.9, 1, Verdict.PARTLY),  # a record was lost
+        (0.2, 0.9, 0, Verdict.FAILS),  # the attack is worse off
+        (0.1, 0.5, 0, Verdict.FAILS),
     ],
 )
 def test_j16_follows_its_numbers(
-    error: float, accuracy: float, common: int, expected: Verdict
+    error: float, accuracy: float, wrong: int, expected: Verdict
 ) -> None:
-    assert checks()["J16"].judge(_aligned(error, accuracy, common)).verdict == expected
+    judged = checks()["J16"].judge(_aligned(error, accuracy, wrong))
+    assert judged.verdict == expected
+    assert judged.value is None  # an identity has no interval
+    assert "by construction" in judged.note
+
+
+def _with(record: Record, **numbers: float) -> Record:
+    assert record.outcome is not None
+    held = {"own": OWN, "scores": REGRESSION, "shadow": SHADOW}
+    new = {held[key]: number for key, number in numbers.items()}
+    there = record.outcome
+    return replace(
+        record,
+        outcome=replace(
+            there,
+            measurements={k: new.get(k, v) for k, v in there.measurements.items()},
+            baselines={k: new.get(k, v) for k, v in there.baselines.items()},
+        ),
+    )
+
+
+def test_j13_compares_the_shadow_with_the_best_bar_and_not_with_an_absurd_one() -> None:
+    check = checks()["J13"]
+    results = Path(__file__).resolve().parents[2] / "results"
+    records = read(results / "standard" / "J13.json", check).records
+
+    def note(**numbers: float) -> str:
+        return check.judge([_with(record, **numbers) for record in records]).note
+
+    # Regressions that leave the range are no bar: the people's mean and one half still are.
+    absurd = note(own=50.0, scores=50.0)
+    assert absurd.startswith("In 0 of 8 cases")
+    assert "In 24 of 24 runs a regression misses by more than 1" in absurd
+    assert "misses by more than 1" not in note(own=0.5, scores=0.5)
+    assert note(shadow=0.0).startswith("In 8 of 8 cases")
+    assert note(shadow=0.015, own=50.0, scores=50.0).startswith("In 8 of 8 cases")
 
 
 def test_an_aligned_run_is_read_back_and_names_the_attacks_behind_it() -> None:
