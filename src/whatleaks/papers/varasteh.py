@@ -143,7 +143,10 @@ def a03(records: Sequence[Record]) -> Judgement:
         for size, some in by_size(runs).items()
         if mean(some, "agnostic") > mean(some, "half")
     }
-    note = "Trusting estimates only as far as they are plausible keeps " + _said(weighed) + "."
+    note = (
+        f"Trusting estimates only as far as they are plausible keeps {_said(weighed)} (no fresh test: the bound of that "
+        "attack was chosen on seeds 0 and 1, after a look at seed 10)."
+    )
     if worse:
         note += (
             " Worse than one half: "
