@@ -171,7 +171,7 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
                 found += _hijacked(spec, base, seen)
                 continue
             # What runs under a weaker threat counts here too: it need not run again.
-            weaker = [one for one in looks if one is not seen and seen.covers(one)]
+            weaker = [one for j, one in enumerate(looks) if _above(seen, one, i < j)]
             attacks = [
                 entry.name
                 for entry in cards("attack")
@@ -182,7 +182,7 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             measures = () if any(_measures(one) for one in weaker) else _measures(seen)
             found.append(replace(full, references=SAME if same else ALL, measures=measures))
             again = _again(seen, extra)
-            strongest = not any(one is not seen and one.covers(seen) for one in looks)
+            strongest = not any(_above(one, seen, j < i) for j, one in enumerate(looks))
             if spec.defenses and seen.threat.reads and again and strongest:
                 for entry in _defenses(spec):
                     if not _tried(entry, seen, spec.compare_defenses):
@@ -199,6 +199,11 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             )
     own = fingerprint(extra)
     return [replace(scenario, own=own) for scenario in found] if own else found
+
+
+def _above(one: Watched, other: Watched, first: bool) -> bool:
+    """Say whether one adversary holds more than another; of two that hold the same, the later does."""
+    return one is not other and one.covers(other) and not (first and other.covers(one))
 
 
 def _defenses(spec: AuditSpec) -> list[Card]:
