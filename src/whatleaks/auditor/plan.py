@@ -35,6 +35,7 @@ HIJACK = ("baselines", "limit", "alone", "control")
 QUICK_LEARNING = {"epochs": 10, "least_steps": 150}  # of attacks that train a network
 QUICK_HIJACK = {"pretraining": 200, "decoding": 200}  # steps that a hijacker trains alone
 QUICK_TRAINING = {"steps": 250}  # of a training that is hijacked
+DEFAULT_MODEL = "lr"
 RELEASES = frozenset({"scores", "votes"})
 
 
@@ -112,6 +113,12 @@ def protected(model: str, protect: str, threats: Sequence[str]) -> tuple[str, tu
         for entry in cards("threat")
         if entry.part.wants == protect and not entry.part.malicious
     )
+    if protect == LABEL and model != DEFAULT_MODEL and not threats_of(model, protect):
+        looked = dict.fromkeys(looks_at(model, name).model for name in threats or fitting)
+        raise UsageError(
+            f"no threat known here is after the {LABEL} in {argument('model')} {model}: use "
+            f"{argument('model')} {' or '.join(looked)}"
+        )
     for name in threats:
         after = card("threat", name).part.wants
         if after != protect:
