@@ -16,7 +16,8 @@ from sklearn.datasets import load_breast_cancer
 
 from whatleaks.errors import WhatleaksError
 from whatleaks.metrics.association import followed
-from whatleaks.models.adam import FIRST, SECOND, SMALLEST
+from whatleaks.models.adam import Adam
+from whatleaks.models.adam_roots import Averages, undone
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.settings import Settings
@@ -37,6 +38,7 @@ CASES = (
     ("encrypted-label", "label-reading", "alone"),
     ("colluding-arbiter", "arbiter-inversion", "alone"),
 )
+SPARES = (0, 1, 2, 4, 10)
 DEFENSES = (
     "",
     "shuffled-batches",
@@ -79,47 +81,36 @@ def tried(defense: str, threat: str, attack: str, bar: str) -> str:
     return f"{follows(done, attack)} ({follows(done, bar)})"
 
 
-def adam(records: int = 10, columns: int = 20, steps: int = 24) -> None:
+def adam(records: int = 10, steps: int = 24) -> None:
     """Say what is left of own gradients if an arbiter returns Adam's directions, in doubles.
 
-    Not in the protocol. The first direction is g / (|g| + 1e-8): in doubles its distance from 1
-    still tells |g|. Every later one has two gradients that fit each number.
+    Not in the protocol: one pass over breast cancer's first ten columns and made-up spare ones.
     """
     x, y = load_breast_cancer(return_X_y=True)
-    x = ((x - x.min(axis=0)) / (x.max(axis=0) - x.min(axis=0)))[:, :columns]
+    x = ((x - x.min(axis=0)) / (x.max(axis=0) - x.min(axis=0)))[:, :records]
     rng = np.random.default_rng(10)
     rows = rng.permutation(len(x))[: records * steps]
-    weights = rng.normal(0.0, 0.1, columns)
-    mean, square = np.zeros(columns), np.zeros(columns)
-    both = []
-    for step in range(steps):
-        batch = x[rows[step * records : (step + 1) * records]]
-        d = 0.25 * batch @ weights + 0.5 - y[rows[step * records : (step + 1) * records]]
-        g = batch.T @ d
-        before = FIRST * mean, SECOND * square
-        mean, square = before[0] + (1 - FIRST) * g, before[1] + (1 - SECOND) * g**2
-        c1, c2 = 1 - FIRST ** (step + 1), 1 - SECOND ** (step + 1)
-        told = mean / c1 / (np.sqrt(square / c2) + SMALLEST)
-        weights = weights - 0.002 * told
-        if not step:
-            undone = SMALLEST * told / (1.0 - np.abs(told))
-            solved = np.linalg.lstsq(batch.T, undone, rcond=None)[0]
-            off = np.abs(solved - d).max() / np.abs(d).max()
-            print(f"adam | first of {steps} steps | residuals of {records} records to {off:.0e}")
-            continue
-        # Who knows all before it solves (a + b g)^2 = k^2 (s + (1 - SECOND) g^2) / c2 for g.
-        k, b = told * c1, 1 - FIRST
-        a = before[0] - k * SMALLEST
-        roots = np.stack(
-            [
-                np.roots([b**2 - q**2 * (1 - SECOND) / c2, 2 * b * p, p**2 - q**2 * s / c2])
-                for p, q, s in zip(a, k, before[1], strict=True)
-            ],
-            axis=1,
+    made_up = rng.uniform(-0.1, 0.1, (len(rows), max(SPARES)))
+    batches = np.split(np.arange(len(rows)), steps)
+    for spare in SPARES:
+        columns = np.concatenate([x[rows], made_up[:, :spare]], axis=1)
+        width = columns.shape[1]
+        weights, told = np.full((steps + 1, width), 0.1), np.empty((steps, width))
+        gradients, both = np.empty((steps, width)), np.zeros((steps, width))
+        state, averages = Adam(np.zeros(width), 1.0), Averages(np.zeros(width), np.zeros(width))
+        for step, batch in enumerate(batches):
+            d = 0.25 * columns[batch] @ weights[step] + 0.5 - y[rows][batch]
+            gradients[step] = columns[batch].T @ d
+            told[step] = state.direction(gradients[step])
+            both[step] = ~np.isnan(averages.roots(told[step])).any(axis=0) if step else 0.0
+            averages = averages.after(gradients[step])
+            weights[step + 1] = weights[step] - 0.002 * told[step]
+        found = undone(told, weights, columns, batches, 0.0)
+        off = np.abs(found - gradients[: len(found)]).max()
+        print(
+            f"adam | {spare} spare columns | two gradients fit {both[1:].mean():.2f} of later numbers "
+            f"| {len(found)} of {steps} gradients undone, to {off:.0e}"
         )
-        fits = (np.abs(roots.imag) < 1e-9) & (np.sign(a + b * roots.real) == np.sign(k))
-        both.append((fits.sum(axis=0) > 1).mean())
-    print(f"adam | later steps | two gradients fit {np.mean(both):.2f} of the numbers of a step")
 
 
 if __name__ == "__main__":

@@ -144,3 +144,5 @@ def test_an_audit_says_what_it_protects() -> None:
         AuditSpec("y", ("a",), "encrypted", ("encrypted",), protect="label")
     with pytest.raises(UsageError, match="Did you mean 'label'"):
         AuditSpec("y", ("a",), protect="labels")
+    with pytest.raises(UsageError, match=r"in .*model.* forest: use .*model.* encrypted"):
+        AuditSpec("y", ("a",), "forest", protect="label")

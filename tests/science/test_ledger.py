@@ -26,7 +26,7 @@ from whatleaks.runs.runner import plan
 from whatleaks.trial.outcome import Quantity
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-COMMITTED = sorted(RESULTS.glob("*/*.json"))
+COMMITTED = sorted(path for name in PROFILES for path in RESULTS.glob(f"{name}/*.json"))
 STANDARD = {path.stem: path for path in COMMITTED if path.parent.name == "standard"}
 
 

@@ -153,7 +153,7 @@ def test_a_slow_attack_that_leads_in_any_column_is_tried_with_the_defense(
     more = strongest_again(AuditSpec("y", ("a", "b")), first, threats, head)
     assert [s.attacks for s in more] == ([("generative-regression",)] if again else [])
     findings, _ = combine_defenses(first, head, threats, Streams(0))
-    assert ("generative-regression" in findings[0].remark) == again
+    assert "generative-regression" in findings[0].remark  # it leads, if only by little
     if again:
         both = joined(first, [entry("rounding-3", leading)])
         findings, _ = combine_defenses(both, head, threats, Streams(0))

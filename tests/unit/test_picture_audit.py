@@ -14,13 +14,14 @@ import pytest
 from matplotlib.image import imsave
 from typer.testing import CliRunner
 
-from whatleaks.auditor.picture_result import joined_halves
-from whatleaks.auditor.pictures import PictureSpec, picture_scenarios
+from whatleaks.auditor.picture_result import PictureFinding, joined_halves
+from whatleaks.auditor.pictures import LEAKS, OPEN, PictureSpec, _headline, picture_scenarios
 from whatleaks.catalog import cards
 from whatleaks.cli import app, main
 from whatleaks.data.picture_files import OwnPictures, of_arrays, read_pictures
 from whatleaks.data.picture_table import picture_table, pictures_of
 from whatleaks.errors import SpecError, StoreError, TableError
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.picture_page import side_by_side
 from whatleaks.report.stored import load_audit
 from whatleaks.seeds import Streams
@@ -31,6 +32,20 @@ LABELS = np.arange(80) % 2
 # Bright or dark, with a ramp from left to right: the right half follows from the left.
 LEVEL = np.where(LABELS == 1, 150, 40)[:, None, None] + RNG.integers(0, 40, (80, 1, 1))
 PIXELS = (LEVEL + np.arange(8) * 5 + RNG.integers(0, 10, (80, 8, 8))).astype(np.uint8)
+
+
+@pytest.mark.parametrize("doubtful", [0.03, 0.05])
+def test_a_hijack_beyond_chance_makes_the_headline_whoever_adds_more(doubtful: float) -> None:
+    def found(name: str, value: float, low: float) -> PictureFinding:
+        number = Measurement(0.1, 0.1, 0.1, 30, "error", "records")
+        adds = Measurement(value, low, 2 * value - low, 30, "error", "records")
+        return PictureFinding(name, name, "attack", number, number, number, adds)
+
+    said, level = _headline([found("lucky", doubtful, -0.01), found("sure", 0.045, 0.04)], 80)
+    assert "sure" in said
+    assert level == LEAKS
+    said, level = _headline([found("lucky", doubtful, -0.01)], 80)
+    assert (level, "chance" in said) == (OPEN, True)
 
 
 def saved(folder: Path, **arrays: Any) -> Path:

@@ -71,6 +71,11 @@ class GramInversion:
 
     def factor_and_output(self, view: EncryptedLinearView) -> tuple[Floats, Floats]:
         """Return F with F F^T = X_A X_A^T, for any number of columns, and X_A W of the last weights."""
+        if view.optimiser != "sgd":
+            raise AttackError(
+                f"the partner steps along directions of {view.optimiser}, not along gradients: "
+                "differences of its outputs are not the Gram matrix times residuals"
+            )
         if sum(len(rows) for rows in view.batches) > len(view.own):
             raise AttackError(
                 "gram-inversion needs the same batches in every epoch, got shuffled ones"

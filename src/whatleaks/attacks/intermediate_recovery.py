@@ -3,7 +3,8 @@
 The active party's own decrypted gradient is a linear system for the residuals of the batch,
 g - alpha W_B = X_B^T d. Once it has as many independent columns as the batch has records,
 d is exact, and with it z_A = d - z_B + y (in a logistic regression with the polynomial
-sigmoid 4 (d + y - 1/2) - z_B). The encryption of z_A and d does not matter.
+sigmoid 4 (d + y - 1/2) - z_B). The encryption of z_A and d does not matter. Nor does an arbiter
+that returns directions of adam, not in the paper: spare columns undo them (``models.adam_roots``).
 """
 
 from __future__ import annotations
@@ -17,18 +18,13 @@ from whatleaks.catalog import attack
 from whatleaks.citations import LI
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
-from whatleaks.models.residuals import independent_records
+from whatleaks.models.residuals import independent_records, passes
 from whatleaks.threat.guess import OutputGuess
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 
 
 def recover_intermediate(view: EncryptedLinearView) -> Floats:
     """Return z_A of every record (rows) in every epoch (columns), or say why it is not determined."""
-    if view.optimiser != "sgd":
-        raise AttackError(
-            f"the arbiter returns directions of {view.optimiser}, of which every number after the "
-            "first step fits two gradients: no linear system is left"
-        )
     columns = view.own.shape[1]
     for rows in view.batches:
         if columns < len(rows):  # L 4.1: n_B >= m_k is necessary
@@ -42,7 +38,15 @@ def recover_intermediate(view: EncryptedLinearView) -> Floats:
                 f"the {columns} own columns of a batch of {len(rows)} records have rank {rank}: "
                 f"add {len(rows) - rank} fake columns, or train with a smaller batch_size"
             )
-    return view.outputs()
+    outputs = view.outputs()
+    epochs = passes(view.batches, len(view.gradients), len(view.own))
+    if outputs.shape[1] < epochs:
+        raise AttackError(
+            f"the arbiter returns directions of {view.optimiser}; those of {outputs.shape[1]} of "
+            f"{epochs} epochs can be undone: add spare fake columns, which say which roots belong "
+            "together"
+        )
+    return outputs
 
 
 @attack(

@@ -15,7 +15,7 @@ from whatleaks.arrays import sealed
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.grids import BOOLEAN
-from whatleaks.models.label_reading import determined, first_batch_labels, nearest_labels
+from whatleaks.models.label_reading import determined, labels_behind_adam, nearest_labels
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.encrypted_label import EncryptedLabelView
 
@@ -29,7 +29,7 @@ from whatleaks.threat.views.encrypted_label import EncryptedLabelView
 @travels
 @dataclass(frozen=True)
 class LabelReading:
-    """Names every record's label from the first pass; behind the arbiter's adam the first batch's."""
+    """Names every record's label from the first pass; behind adam as far as it can be undone."""
 
     name: str = "label-reading"
 
@@ -39,6 +39,6 @@ class LabelReading:
         # A logistic regression is trained on yes or no, however many labels there are.
         labels = view.grids.columns[0] if view.steps.offset == 0.0 else BOOLEAN
         if view.steps.optimiser != "sgd":
-            return ValueGuess(sealed(first_batch_labels(view.steps, labels)[:, None]))
+            return ValueGuess(sealed(labels_behind_adam(view.steps, labels)[:, None]))
         left, exact = view.foreign()[:, 0], determined(view.own, view.steps.batches)
         return ValueGuess(sealed(nearest_labels(left, labels, exact)[:, None]))

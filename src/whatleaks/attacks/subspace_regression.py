@@ -58,6 +58,10 @@ class SubspaceRegression:
         # Exact where a batch has no more records than there are independent own columns; elsewhere
         # the part that the own gradients determine. How far to trust them is left to the known.
         outputs = held.outputs()[places]
+        if not outputs.shape[1]:
+            raise AttackError(
+                f"the arbiter's {held.optimiser} cannot be undone for a whole epoch: add fake columns"
+            )
         own = np.concatenate([known.own, view.own])
         beside = np.concatenate([own, held.labels[places, None]], axis=1)
         shares = SHARES if self.own_columns else (0.0,)

@@ -83,7 +83,9 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             "without what it is sent."
         )
     elif word == "complete":
-        text = f"Joining lets your partner read {_exact_columns(tried)} exactly."
+        named = column.people is not None and column.people.named.value >= COMPLETE
+        exactly = "exactly" if named else "almost exactly"
+        text = f"Joining lets your partner read {_exact_columns(tried)} {exactly}."
     else:
         text = (
             f"Joining adds {share(column.adds)}: your partner can then follow "
@@ -135,6 +137,11 @@ def share(measured: Measurement) -> str:
 def percent(value: float, digits: int = 0) -> str:
     """Show a share in percent."""
     return f"{100 * value:.{digits}f} %"
+
+
+def points(value: float) -> str:
+    """Show a difference of two shares."""
+    return f"{100 * value:.1f} points"
 
 
 def already_known(threats: Sequence[ThreatFinding]) -> tuple[str, ...]:
@@ -264,14 +271,17 @@ def _given_beforehand(threats: Sequence[ThreatFinding]) -> list[str]:
 
 
 def recommended(threat: str, defenses: Sequence[DefenseFinding]) -> DefenseFinding | None:
-    """Return the one defense that an audit names against a threat, or None.
+    """Return the one defense that an audit recommends against a threat, or None.
 
-    Of those that are effective the one that leaves least and is cheap; if none is, the cheapest.
+    Of those that are effective and cheap the one that leaves least.
     """
+    good = [d for d in defenses if threat in d.against and effective(d) and cost(d) <= COST]
+    return min(good, key=lambda d: d.worst.after.value, default=None)
+
+
+def cheapest(threat: str, defenses: Sequence[DefenseFinding]) -> DefenseFinding | None:
+    """Return the defense that stops a threat's leak for the least accuracy, or None."""
     good = [d for d in defenses if threat in d.against and effective(d)]
-    cheap = [d for d in good if cost(d) <= COST]
-    if cheap:
-        return min(cheap, key=lambda d: d.worst.after.value)
     return min(good, key=cost, default=None)
 
 
@@ -285,14 +295,15 @@ def _about_defenses(
         return ["No attack tried here calls for a defense. A stronger one may: see the limit."]
     # Only what was tried against the threat of the headline can help against it.
     tried = [d for d in defenses if head.threat in d.against]
-    best = recommended(head.threat, tried)
+    best = recommended(head.threat, tried) or cheapest(head.threat, tried)
     if best is not None:
         pair = best.column
         assert pair is not None
         price = (
-            f"at {percent(max(cost(best), 0.0), 1)} of accuracy"
+            f"at {points(max(cost(best), 0.0))} of accuracy"
             if cost(best) <= COST
-            else f"but the joint model loses {percent(cost(best), 1)} of accuracy"
+            else f"but the joint model loses {points(cost(best))} of accuracy: weigh it against what "
+            "joining is worth"
         )
         lines = [
             f"“{best.title}” brings what joining adds in “{pair.column}” from {share(pair.before)} "

@@ -22,16 +22,17 @@ AHEAD = 0.02  # and by how much that must be more than every attack that was tri
 Place = tuple[str, str, int]
 
 
-def missed(found: Sequence[GuessFinding], tried: set[str]) -> list[str]:
-    """Return the attacks that lead in some column, clearly, over those that were tried."""
+def missed(found: Sequence[GuessFinding], tried: set[str], ahead: float = AHEAD) -> list[str]:
+    """Return the attacks that lead in some column, so far ahead of all that were tried."""
     attacks = [guess for guess in found if guess.role == "attack"]
     leading = []
     for j in range(len(attacks[0].columns) if attacks else 0):
         best = max(attacks, key=lambda guess: guess.columns[j].strength)
         adds = best.columns[j].adds.value
         again = [g.columns[j].adds.value for g in attacks if base_name(g.name) in tried]
-        if adds >= TOLD and adds > max(again, default=0.0) + AHEAD:
-            leading.append(base_name(best.name))
+        name = base_name(best.name)
+        if name not in tried and adds >= TOLD and adds >= max(again, default=0.0) + ahead:
+            leading.append(name)
     return list(dict.fromkeys(leading))
 
 

@@ -124,6 +124,7 @@ def run_audit(
     classed = [e for e in classed if e.scenario.threat == classed[0].scenario.threat]
     told = [*notes, *told_before, *_parties(spec), *unmeasured]
     told += value_notes(entries, spec.label, first.target_range)
+    told += _other_models(spec, planned)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(
             f"Accuracy and row counts are those of the {classed[0].scenario.branch} federation."
@@ -182,6 +183,16 @@ def phases_of(checked: Mapping[str, float], entries: Sequence[Entry]) -> dict[st
             total[name] = total.get(name, 0.0) + seconds
     most = sorted(total.items(), key=lambda item: -item[1])
     return {name: round(seconds, 3) for name, seconds in most}
+
+
+def _other_models(spec: AuditSpec, planned: Sequence[Scenario]) -> list[str]:
+    """Name the threats that look at another federation than the one that the user named."""
+    others = {(s.threat, s.model): None for s in planned if s.model != spec.model}
+    return [
+        f"Under {threat} the federation that trains is {model}, not {spec.model}: what is said there "
+        f"holds for {model}."
+        for threat, model in others
+    ]
 
 
 def _parties(spec: AuditSpec) -> list[str]:

@@ -213,8 +213,11 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
-    """Name the attacks that lead in some column and were not tried with the defense."""
-    slow = missed(before, {base_name(guess.name) for guess in after})
+    """Name the attacks that lead in some column and were not tried with the defense.
+
+    One that is level with others without a defense may be ahead of them with it.
+    """
+    slow = missed(before, {base_name(guess.name) for guess in after}, ahead=0.0)
     return f"Not tried again with it, as too slow: {', '.join(slow)}." if slow else ""
 
 

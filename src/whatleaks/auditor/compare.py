@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.auditor.advice import ENOUGH, percent, recommended, share
+from whatleaks.auditor.advice import (
+    COST,
+    ENOUGH,
+    cheapest,
+    cost,
+    percent,
+    points,
+    recommended,
+    share,
+)
 from whatleaks.auditor.result import Comparison, DefenseFinding, Trade
 
 
@@ -22,15 +31,15 @@ def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Compari
     places = [("", "No defense", worst, tried[0].accuracy_before)]
     places += [(d.name, d.title, d.worst.after, d.accuracy) for d in tried]
     pairs = [(leak.value, worth.value) for _, _, leak, worth in places]
-    points = tuple(
+    trades = tuple(
         Trade(name, title, leak, worth, not any(better(other, mine) for other in pairs))
         for (name, title, leak, worth), mine in zip(places, pairs, strict=True)
     )
     chosen = recommended(threat, defenses)
-    why = _why(chosen, points)
+    why = _why(chosen, cheapest(threat, tried), trades)
     if left_out:
         why += f" Not compared, as other columns are left to judge: {', '.join(left_out)}."
-    return Comparison(threat, points, "" if chosen is None else chosen.name, why)
+    return Comparison(threat, trades, "" if chosen is None else chosen.name, why)
 
 
 def better(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -38,10 +47,17 @@ def better(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] <= other[0] and one[1] >= other[1] and one != other
 
 
-def _why(chosen: DefenseFinding | None, points: Sequence[Trade]) -> str:
+def _why(
+    chosen: DefenseFinding | None, dear: DefenseFinding | None, trades: Sequence[Trade]
+) -> str:
     """Say why a setting is recommended, by the rule of the advice, or why none is."""
-    free, tried = points[0], points[1:]
+    free, tried = trades[0], trades[1:]
     rule = f"what joining adds below {percent(ENOUGH)} in every column and takes half of it away"
+    if chosen is None and dear is not None:
+        return (
+            f"No setting is recommended: none that brings {rule} costs at most {points(COST)} of "
+            f"accuracy. The cheapest, {dear.title}, costs {points(cost(dear))}."
+        )
     if chosen is None:
         closest = min(tried, key=lambda point: point.leak.value)
         return (

@@ -210,11 +210,12 @@ def _rival(runs: Sequence[Entry], name: str) -> str:
 
 
 def _headline(findings: Sequence[PictureFinding], steps: int) -> tuple[str, str]:
-    """Say whether any hijack tells more than its holder knew before, by the one that adds most."""
-    attacks = [one for one in findings if one.role == "attack" and one.adds is not None]
-    best = max(attacks, key=lambda one: one.adds.value if one.adds else 0.0)
-    adds = best.adds
-    assert adds is not None
+    """Say whether any hijack tells more than its holder knew before, by the one that adds most.
+
+    One that adds beyond chance comes before one that adds more and might by luck.
+    """
+    attacks = [(one, one.adds) for one in findings if one.role == "attack" and one.adds is not None]
+    best, adds = max(attacks, key=lambda pair: (pair[1].low > 0.0, pair[1].value))
     known = best.error.value + adds.value
     share = adds.value / known if known > 0.0 else 0.0
     if adds.low > 0.0:

@@ -35,6 +35,7 @@ HIJACK = ("baselines", "limit", "alone", "control")
 QUICK_LEARNING = {"epochs": 10, "least_steps": 150}  # of attacks that train a network
 QUICK_HIJACK = {"pretraining": 200, "decoding": 200}  # steps that a hijacker trains alone
 QUICK_TRAINING = {"steps": 250}  # of a training that is hijacked
+DEFAULT_MODEL = "lr"
 RELEASES = frozenset({"scores", "votes"})
 
 
@@ -112,6 +113,12 @@ def protected(model: str, protect: str, threats: Sequence[str]) -> tuple[str, tu
         for entry in cards("threat")
         if entry.part.wants == protect and not entry.part.malicious
     )
+    if protect == LABEL and model != DEFAULT_MODEL and not threats_of(model, protect):
+        looked = dict.fromkeys(looks_at(model, name).model for name in threats or fitting)
+        raise UsageError(
+            f"no threat known here is after the {LABEL} in {argument('model')} {model}: use "
+            f"{argument('model')} {' or '.join(looked)}"
+        )
     for name in threats:
         after = card("threat", name).part.wants
         if after != protect:
@@ -164,7 +171,7 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
                 found += _hijacked(spec, base, seen)
                 continue
             # What runs under a weaker threat counts here too: it need not run again.
-            weaker = [one for one in looks if one is not seen and seen.covers(one)]
+            weaker = [one for j, one in enumerate(looks) if _above(seen, one, i < j)]
             attacks = [
                 entry.name
                 for entry in cards("attack")
@@ -175,7 +182,7 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             measures = () if any(_measures(one) for one in weaker) else _measures(seen)
             found.append(replace(full, references=SAME if same else ALL, measures=measures))
             again = _again(seen, extra)
-            strongest = not any(one is not seen and one.covers(seen) for one in looks)
+            strongest = not any(_above(one, seen, j < i) for j, one in enumerate(looks))
             if spec.defenses and seen.threat.reads and again and strongest:
                 for entry in _defenses(spec):
                     if not _tried(entry, seen, spec.compare_defenses):
@@ -192,6 +199,11 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             )
     own = fingerprint(extra)
     return [replace(scenario, own=own) for scenario in found] if own else found
+
+
+def _above(one: Watched, other: Watched, first: bool) -> bool:
+    """Say whether one adversary holds more than another; of two that hold the same, the later does."""
+    return one is not other and one.covers(other) and not (first and other.covers(one))
 
 
 def _defenses(spec: AuditSpec) -> list[Card]:

@@ -65,6 +65,8 @@ def protect(
     defense = BlurredWeights(percent, epsilon, secret)
     if out is not None and out.suffix != ".csv":
         raise UsageError(f"--out writes CSV: give a name that ends in .csv, got {out}")
+    if out is not None and out.exists() and Path(table).exists() and out.samefile(table):
+        raise UsageError(f"--out {out} is the table itself: give another name")
     source = open_source(table, label, passive or (), [], None, False, data_home, drop or ())
     found = run(
         source.frame,
@@ -89,10 +91,11 @@ def protect(
     if out is not None:
         import pandas as pd
 
+        from whatleaks.files import write_atomically
+
         outputs = [f"output {k}" for k in range(found.disclosed.shape[1])]
-        pd.DataFrame(found.disclosed, index=list(found.columns), columns=outputs).to_csv(
-            out, index_label="column"
-        )
+        frame = pd.DataFrame(found.disclosed, index=list(found.columns), columns=outputs)
+        write_atomically(out, frame.to_csv(index_label="column").encode())
     if as_json:
         print_json(_tree(found))
         return

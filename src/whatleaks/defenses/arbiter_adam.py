@@ -17,7 +17,10 @@ from whatleaks.defenses.protocol import TrainingDefense
 )
 @dataclass(frozen=True)
 class ArbiterAdam(TrainingDefense):
-    """The first direction can be undone in doubles; of later ones every number fits two gradients."""
+    """The first direction can be undone in doubles; of later ones every number fits two gradients.
+
+    Whoever has, or makes up, more columns than a batch has records finds which: it stops little.
+    """
 
     @property
     def name(self) -> str:

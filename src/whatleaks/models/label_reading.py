@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints
-from whatleaks.models.adam import first_gradient
+from whatleaks.models.adam_roots import undone
 from whatleaks.models.grids import Grid
 from whatleaks.models.regression_history import OwnSteps
-from whatleaks.models.residuals import independent_records, residuals
+from whatleaks.models.residuals import independent_records, passes, residuals
 
 SHIFTS = 201  # common shifts of all labels that are tried, over one step of the grid
 
@@ -47,18 +47,23 @@ def nearest_labels(left: Floats, grid: Grid, exact: bool = True) -> Floats:
     return np.asarray(grid.snap(left + best), dtype=np.float64)
 
 
-def first_batch_labels(steps: OwnSteps, grid: Grid) -> Floats:
-    """Name the labels of the first batch behind an arbiter's adam; of all others the commonest.
+def labels_behind_adam(steps: OwnSteps, grid: Grid) -> Floats:
+    """Name the labels of the batches of the first pass whose directions can be undone.
 
-    The first direction can be undone in doubles. Of later ones every number fits two gradients.
+    All other records get the commonest of these.
     """
-    rows = steps.batches[0]
-    own, weights = steps.columns[rows], steps.weights[0]
-    gradient = first_gradient(steps.gradients[0])
-    d = residuals(own, gradient[None], weights[None], steps.alpha)[:, 0]
-    left = steps.slope * own @ weights + steps.offset - d
-    named = nearest_labels(left, grid, determined(steps.columns, [rows]))
+    count = len(steps.batches) // passes(steps.batches, len(steps.batches), len(steps.columns))
+    gradients = undone(
+        steps.gradients[:count], steps.weights, steps.columns, steps.batches[:count], steps.alpha
+    )
+    read = steps.batches[: len(gradients)]
+    parts = []
+    for rows, gradient, weights in zip(read, gradients, steps.weights, strict=False):
+        own = steps.columns[rows]
+        d = residuals(own, gradient[None], weights[None], steps.alpha)[:, 0]
+        parts.append(steps.slope * own @ weights + steps.offset - d)
+    named = nearest_labels(np.concatenate(parts), grid, determined(steps.columns, read))
     values, counts = np.unique(named, return_counts=True)
     found = np.full(len(steps.columns), values[counts.argmax()])
-    found[rows] = named
+    found[np.concatenate(read)] = named
     return found

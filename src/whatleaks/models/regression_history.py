@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
+from whatleaks.models.adam_roots import rounds_undone
 
 
 @travels
@@ -31,6 +33,15 @@ class OwnSteps:
     slope: float = 1.0
     offset: float = 0.0
     optimiser: str = "sgd"  # adam: what is called a gradient is the arbiter's direction
+
+    def undone(self) -> Self:
+        """Return the steps with gradients in place of directions: the rounds that can be undone."""
+        if self.optimiser == "sgd":
+            return self
+        gradients, weights = rounds_undone(
+            self.gradients, self.weights, self.columns, self.batches, self.alpha
+        )
+        return replace(self, gradients=gradients, weights=weights, optimiser="sgd")
 
 
 @travels

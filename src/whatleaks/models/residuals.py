@@ -39,6 +39,8 @@ def turns(
 ) -> Iterator[tuple[Ints, slice, slice]]:
     """Yield the rows of every batch, the steps that used them, and the passes these belong to."""
     rounds, used = steps // len(batches), 0
+    if not rounds:
+        return
     each = passes(batches, steps, records) // rounds
     for place, rows in enumerate(batches):
         first = used // records

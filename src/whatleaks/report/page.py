@@ -277,7 +277,9 @@ def untested(result: AuditResult) -> tuple[str, ...]:
         "Other tables and other models: the numbers hold for this table, these columns and this split."
     )
     lines.append(
-        "Whether somebody took part at all (membership), and what the labels give away about people."
+        "Whether somebody took part at all (membership), and what the columns give away about people."
+        if result.spec.get("protect") == "label"
+        else "Whether somebody took part at all (membership), and what the labels give away about people."
     )
     return tuple(lines)
 

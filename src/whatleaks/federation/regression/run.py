@@ -25,6 +25,7 @@ from whatleaks.federation.regression.settings import (
     LINKS,
     LOGISTIC,
     RegressionSettings,
+    SecureLinearSettings,
     with_fakes,
 )
 from whatleaks.federation.regression.trained import RegressionTrained, ridge_classes, tables_of
@@ -46,6 +47,21 @@ def records_that_train(
     count, _ = settings.sizes(own, len(chosen.training))
     batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[:count])
     return Rows(batch, batch, sealed_ints([]), chosen.auxiliary, pool)
+
+
+def with_spares(
+    settings: RegressionSettings, chosen: SecureLinearSettings, records: int
+) -> SecureLinearSettings:
+    """Let the curious party make up spare columns where the arbiter runs an optimiser.
+
+    As many again as a batch has records: they tell which roots of Adam's equation belong together
+    (``models.adam_roots``). Not where the number of columns is said or agreed.
+    """
+    if settings.optimiser == "sgd" or settings.fake_columns >= 0 or settings.least_batch:
+        return chosen
+    return replace(
+        chosen, fake_columns=chosen.fake_columns + min(chosen.batch_size or records, records)
+    )
 
 
 @catalog.federation(
@@ -111,10 +127,11 @@ class RegressionFederation(Federation):
         unknown = sum(table.shape[1] for table in passives)
         curious = settings.fakes_by
         if curious == ACTIVE:
-            chosen = settings.for_batch(own, unknown)
+            chosen = with_spares(settings, settings.for_batch(own, unknown), len(own))
         else:
             at = holdings.passives.index(curious)
             chosen = settings.for_batch(own, unknown, passives[at])
+            chosen = with_spares(settings, chosen, len(own))
             passives[at] = with_fakes(passives[at], chosen, streams.rng(f"{curious}/fakes"))
             chosen = replace(chosen, fake_columns=0)
         done = run_regression(link, own, passives, target, chosen, streams, channel)

@@ -184,6 +184,7 @@ class RegressionSettings(SecureLinearSettings):
         """
         records, width = own.shape
         size = self.sizes(width, records)[1] if self.whole else self.batch_size or records
+        size = self._evenly(records) if self.whole and self.least_batch else size
         size = min(size, records)
         agreed = 0 if self.least_batch else self.fake_columns
         fakes, room = agreed, agreed
@@ -194,6 +195,13 @@ class RegressionSettings(SecureLinearSettings):
             room = size
         rate = self.learning_rate or 1.0 / (size * (width + room + unknown))
         return self._plain(fakes, rate, size if self.whole else self.batch_size)
+
+    def _evenly(self, records: int) -> int:
+        """Return a size that leaves the last batch as large as it must be, too."""
+        count = max(1, records // self.least_batch)
+        while records - (count - 1) * -(-records // count) < min(records, self.least_batch):
+            count -= 1
+        return -(-records // count)
 
     def _plain(
         self, fake_columns: int, learning_rate: float, batch_size: int | None = None

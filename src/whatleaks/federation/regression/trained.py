@@ -95,6 +95,8 @@ class TrainedOnBatch:
             f"{-(-records // size)} batches of {size}: the partner's "
             f"{self.curious_columns} columns{fakes} are what its "
             "equations for a batch are made of.",
+            "Accuracy is that of the loss's minimum, where more epochs would lead, with any defense "
+            "on the way there: what a defense costs in epochs is not in it.",
         )
 
     @property

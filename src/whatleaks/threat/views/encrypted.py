@@ -9,6 +9,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
+from whatleaks.models.adam_roots import rounds_undone
 from whatleaks.models.residuals import partner_outputs, turns
 from whatleaks.threat.grants import Grant, Queries, Ranges
 
@@ -48,13 +49,24 @@ class EncryptedLinearView:
     def with_outputs(self, z: Floats) -> Self:
         """Return the view as it would be if the partner's outputs were ``z``: records x epochs.
 
-        A gradient is of a whole batch, so the gradients are made that such outputs give.
+        A gradient is of a whole batch, so the gradients are made that such outputs give. Behind
+        another optimiser these are of the steps that can be undone, which ``z`` came from.
         """
-        gradients = np.array(self.gradients)
-        for rows, steps, columns in turns(self.batches, len(gradients), len(self.own)):
-            d = self.residuals(z[rows, columns], rows, steps)
-            gradients[steps] = d.T @ self.own[rows] + self.alpha * self.weights[steps]
-        return replace(self, gradients=sealed(gradients))
+        held = self.undone()
+        gradients = np.array(held.gradients)
+        for rows, steps, columns in turns(held.batches, len(gradients), len(held.own)):
+            d = held.residuals(z[rows, columns], rows, steps)
+            gradients[steps] = d.T @ held.own[rows] + held.alpha * held.weights[steps]
+        return replace(held, gradients=sealed(gradients))
+
+    def undone(self) -> Self:
+        """Return the view with gradients in place of directions: the rounds that can be undone."""
+        if self.optimiser == "sgd":
+            return self
+        gradients, weights = rounds_undone(
+            self.gradients, self.weights, self.own, self.batches, self.alpha
+        )
+        return replace(self, gradients=gradients, weights=weights, optimiser="sgd")
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it: own columns, label, z_A.
@@ -66,16 +78,20 @@ class EncryptedLinearView:
         return np.concatenate([self.own, self.labels[:, None], self.outputs()], axis=1)
 
     def outputs(self) -> Floats:
-        """Return the partner's z_A of every record (rows) in every epoch (columns)."""
+        """Return the partner's z_A of every record (rows) in every epoch (columns).
+
+        Behind another optimiser the epochs that can be undone; there may be none.
+        """
+        held = self.undone()
         return partner_outputs(
-            self.own,
-            self.labels,
-            self.gradients,
-            self.weights,
-            self.batches,
-            self.alpha,
-            self.slope,
-            self.offset,
+            held.own,
+            held.labels,
+            held.gradients,
+            held.weights,
+            held.batches,
+            held.alpha,
+            held.slope,
+            held.offset,
         )
 
     def residuals(self, z: Floats, rows: Ints, steps: slice) -> Floats:

@@ -38,9 +38,9 @@ class EncryptedLabelView:
         """Return y - slope z of the others, of every record (rows) in every epoch (columns).
 
         The residual is d = slope (own z + others' z) + offset - y, and all but the last two
-        are known.
+        are known. Behind another optimiser: of the epochs that can be undone, maybe none.
         """
-        held = self.steps
+        held = self.steps.undone()
         others = partner_outputs(
             held.columns,
             np.zeros(len(held.columns)),
@@ -53,12 +53,15 @@ class EncryptedLabelView:
         )
         return np.asarray(-held.slope * others, dtype=np.float64)
 
-    def exchanged(self, order: Ints) -> Self:
+    def exchanged(self, order: Ints) -> Self | None:
         """Return the view with the others' part of every record's residual taken from another.
 
-        A gradient is of a whole batch, so the gradients are made that such residuals give.
+        A gradient is of a whole batch, so the gradients are made that such residuals give. None
+        where an optimiser's directions cannot be undone.
         """
-        held = self.steps
+        held = self.steps.undone()
+        if not len(held.gradients):
+            return None
         part = self.foreign()[order]
         gradients = np.array(held.gradients)
         for rows, steps, columns in turns(held.batches, len(gradients), len(held.columns)):
