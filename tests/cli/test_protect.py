@@ -52,3 +52,21 @@ def test_what_cannot_be_had_is_refused_in_one_line(
         assert part in said.err
         assert said.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_table_is_never_written_over_and_folders_are_made(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((60, 3)), columns=["a", "b", "c"])
+    frame["y"] = np.where(frame["a"] + frame["b"] > 1, "yes", "no")
+    table = tmp_path / "t.csv"
+    frame.to_csv(table, index=False)
+    before = table.read_bytes()
+    ask = ["protect", str(table), "--label", "y", "--passive", "b,c", "--targets", "20"]
+    assert _run(monkeypatch, *ask, "--out", str(table)) == 2
+    assert "is the table itself" in capsys.readouterr().err
+    assert table.read_bytes() == before
+    new = tmp_path / "not" / "yet" / "w.csv"
+    assert _run(monkeypatch, *ask, "--out", str(new)) == 0
+    assert list(pd.read_csv(new)["column"]) == ["b", "c"]

@@ -265,6 +265,8 @@ AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
     "Y01": {"urvfl standardised": 1e6, "urvfl-sync standardised": 1e6},
     "Y02": {"urvfl standardised": 1e6, "urvfl-sync standardised": 1e6},
     "Y03": {"urvfl pixels": 9.0, "urvfl-sync pixels": 9.0},
+    "Y04": {"urvfl pixels": 9.0, "urvfl-sync pixels": 9.0},
+    "Y05": {"urvfl pixels": 9.0, "urvfl-sync pixels": 9.0},
     "Y06": lambda record: {"halted": {"agn", "fsha"}.isdisjoint(scenario_of(record).attacks)},
     # The committed verdict is no already: other numbers that say it again.
     "Y07": lambda record: {"halted": bool(scenario_of(record).attacks), "steps": 7},
@@ -275,6 +277,9 @@ AGAINST: dict[str, Numbers | Callable[[Record], Numbers]] = {
         else 0.1
     },
     "Y10": lambda record: {"urvfl standardised": 20.0 - len(scenario_of(record).prepared("drop"))},
+    "Y11": lambda record: {
+        "urvfl pixels": 9.0 if scenario_of(record).attack_options["encoder"] == "same" else 1.0
+    },
     "Y12": lambda record: {"urvfl pixels": 9.0 * (1.0 + scenario_of(record).auxiliary) ** 9},
     "Y13": lambda record: {"urvfl standardised": 1.0 / scenario_of(record).parties},
     "Y14": lambda record: defended_backwards(record, "nopeek-1"),

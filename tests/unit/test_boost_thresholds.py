@@ -135,3 +135,14 @@ def test_settings_that_cannot_search_are_refused() -> None:
         BoostModelSettings(per_query=2)
     with pytest.raises(SpecError, match="at least 10"):
         BoostModelSettings(records=5)
+
+
+def test_adversaries_who_hold_the_same_leave_no_attack_to_each_other() -> None:
+    from whatleaks.auditor.plan import scenarios
+    from whatleaks.auditor.spec import AuditSpec
+
+    planned = scenarios(AuditSpec("y", ("a",), "boost", seeds=1), "t", "0" * 64)
+    tried = {attack for scenario in planned for attack in scenario.attacks}
+    alone = scenarios(AuditSpec("y", ("a",), "boost", ("boost-known",), seeds=1), "t", "0" * 64)
+    assert "threshold-known" in alone[0].attacks
+    assert "threshold-known" in tried

@@ -24,7 +24,12 @@ def test_it_is_attacked_and_defended() -> None:
     )
     result = audited(frame, spec)
     (threat,) = result.threats
-    assert {g.name.split(" after ")[0] for g in threat.of("attack")} == {"generative-regression"}
+    tried = {g.name.split(" after ")[0] for g in threat.of("attack")}
+    assert tried == {
+        "generative-regression",
+        "generative-regression-snapped",
+        "half-star-layers",
+    }
     assert "dropout-0.5" in [d.name for d in result.defenses]
     assert {d.acts_on for d in result.defenses} == {"release", "training"}
     assert any(

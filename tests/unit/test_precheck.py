@@ -30,9 +30,14 @@ def test_enough_own_columns_give_z_and_too_few_ask_for_padding() -> None:
     assert any("refuse gradients longer than 11" in stop for stop in full.stops)
 
 
-def test_adam_at_the_arbiter_takes_the_linear_system_away() -> None:
+def test_adam_at_the_arbiter_is_undone_by_one_column_more() -> None:
     setting = {"own": 11, "partner": 20, "batch": 10, "optimiser": "adam"}
-    assert line("linear", "z of every", **setting).state == "theorem does not apply"
+    found = line("linear", "z of every", **setting)
+    assert found.state == "exact"
+    assert "11 columns tell which" in found.says
+    short = line("linear", "z of every", **{**setting, "own": 5})
+    assert "11 columns, of which 6 are padding" in short.says
+    assert line("linear", "your label", **setting).state == "exact"
     assert not [one for one in precheck("linear", **setting).lines if "Gram" in one.what]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from whatleaks.cli.common import AsJson, check_writable, print_json
+from whatleaks.errors import UsageError
 
 
 def compare(
@@ -40,5 +41,7 @@ def signoff(
     audit = load_audit(folder)
     beside = folder if folder.is_dir() else folder.parent
     target = out or beside / "signoff.html"
+    if target.suffix != ".html":
+        raise UsageError(f"--out writes a page: give a name that ends in .html, got {target}")
     check_writable(target.parent)
     print(write(audit, target))

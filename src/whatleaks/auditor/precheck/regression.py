@@ -103,13 +103,11 @@ class Regression:
         source = "Li et al., section 4.1 (Eq 1)"
         if self.optimiser != "sgd":
             return Line(
-                told, ASIDE, f"the arbiter returns a step of {self.optimiser}, normalised by its own history, and "
-                "not the gradient: the linear system as published does not apply. The first step can be "
-                "undone in doubles, so the first batch is read all the same",
-                source, known=0,
+                told, EXACT, self._undone(columns), source + ", behind a step of adam",
+                stops=(ARBITER_FREE, f"let the arbiter refuse steps longer than {columns}"),
             )  # fmt: skip
         lacking = max(0, self.batch - columns)
-        stops = (ARBITER_FREE, LARGER, "let the arbiter run adam")
+        stops = (ARBITER_FREE, LARGER)
         if not lacking:
             return Line(
                 told, EXACT, f"{columns} columns give {columns} equations for {self.batch} residuals",
@@ -123,6 +121,15 @@ class Regression:
             stops=(ARBITER_FREE, f"let the arbiter refuse gradients longer than {columns}"),
         )  # fmt: skip
 
+    def _undone(self, columns: int) -> str:
+        """Count the columns that undo adam: one more than a batch has records decides every root."""
+        lacking = max(0, self.batch + 1 - columns)
+        padding = f", of which {lacking} are padding in its own table" if lacking else ""
+        return (
+            f"a number of {self.optimiser}'s step has at most two gradients behind it, and {self.batch + 1} "
+            f"columns{padding} tell which: more equations than the {self.batch} residuals of a batch"
+        )
+
     def _labels(self) -> Line:
         """Read the other direction: the passive party's own gradient is X_A^T d + alpha W_A."""
         width = self.partner // self.parties
@@ -131,8 +138,8 @@ class Regression:
         source = "Li et al., section 4.1 (Eq 1), the other way round"
         stops = (ARBITER_FREE, LARGER)
         if self.optimiser != "sgd":
-            says = "a normalised step is no linear system; the first one can be undone in doubles"
-            return Line(told, ASIDE, says, source)
+            says = self._undone(width)
+            return Line(told, EXACT, says, source + ", behind a step of adam", stops=stops)
         says = f"{width} columns, {self.batch} residuals"
         if lacking:
             says += f": {lacking} padding columns would do it"
