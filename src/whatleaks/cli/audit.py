@@ -139,7 +139,7 @@ def audit(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="A first look: one seed, fewer records and steps; under 15 s if small."
+            "--quick", help="A first look: one seed, fewer records and steps; about 20 s if small."
         ),
     ] = False,
     profile: Annotated[
