@@ -158,9 +158,11 @@ def _archive(path: Path) -> OwnPictures:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in ("x", "y") if name in archive}
             names = list(archive)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise _refused(f"{path} cannot be read as an .npz of plain arrays ({told})") from None
+    except OSError as error:
+        raise _refused(f"{path} cannot be read ({error.strerror or error})") from None
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        # numpy's own words advise to unpickle; nobody should.
+        raise _refused(f"{path} is no .npz of plain arrays: save x and y with np.savez") from None
     for name, meaning in (("x", "the pictures"), ("y", "the labels")):
         if name not in arrays:
             held = ", ".join(names) or "nothing"
