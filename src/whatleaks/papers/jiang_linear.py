@@ -223,7 +223,7 @@ def j04(records: Sequence[Record]) -> Judgement:
             words.append(
                 f"{SHORT[dataset]} at 0.9: solving {raw:.3f}, clipped {cut:.3f}, inversion {found:.3f}"
             )
-    count = len({(r.work.dataset, r.work.share) for r in plain})  # type: ignore[attr-defined]
+    count = len({(scenario_of(r).dataset, scenario_of(r).share) for r in plain})
     trails = []
     for (dataset,), runs in grouped([r for r in records if r not in plain], "dataset").items():
         trails.append(f"{SHORT[dataset]} {_trail(runs, '.3f')}")
