@@ -7,15 +7,16 @@ ten noisy answers, and the regression on known people, who are scored behind the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from whatleaks.catalog import card
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
-from whatleaks.papers.grouping import grid, grouped
+from whatleaks.papers.grouping import grid, grouped, scenario_of
 from whatleaks.papers.jiang_setup import (
+    ALONE,
     CELLS,
     GIA,
     GIA_KL,
@@ -23,6 +24,7 @@ from whatleaks.papers.jiang_setup import (
     SHORT,
     WEIGHED,
     base,
+    beside,
     by_cells,
     mean,
     seeds,
@@ -47,8 +49,8 @@ def _runs(profile: str, defenses: Sequence[str]) -> list[Scenario]:
         told = dict(getattr(built, "told", dict)())
         options = {key: value for key, value in told.items() if key in ("cut", "purifier")}
         # The limit and the control of what is not defended stand for all.
-        beside = ["baselines"] if name else ["baselines", "limit", "control"]
-        fields = base(profile, ATTACKS, attack_options=options, references=beside)
+        references = ALONE if name else [*ALONE, "limit", "control"]
+        fields = base(profile, ATTACKS, attack_options=options, references=references)
         fields |= {"share": 0.5, "threat": "white-box-known", "defense": name}
         asks = tuple(dict.fromkeys((1, getattr(built, "asked", 1))))
         found += grid(fields, dataset=sets, model=MODELS, asks=asks, seed=seeds(profile))
@@ -112,6 +114,13 @@ def _words(records: Sequence[Record]) -> str:
     )
 
 
+def _judged(cells: Mapping[str, bool], records: Sequence[Record], note: str = "") -> Judgement:
+    """Judge the cells; limit and control are those of what is not defended."""
+    plain = [record for record in records if not scenario_of(record).defense]
+    told = beside(plain, ("dataset", "model"), WEIGHED)
+    return by_cells(cells, _words(records), f"{note}Without a defense, {WEIGHED}: {told}")
+
+
 @check(
     "J17",
     rule=(
@@ -128,10 +137,11 @@ def j17(records: Sequence[Record]) -> Judgement:
         open_, weak, strong = (by[name, 1] for name in ("", "dp-sgd-10", "dp-sgd-0.1"))
         cells[f"{case} epsilon 10"] = weak.leak > open_.leak - MARKED
         cells[f"{case} epsilon 0.1"] = strong.accuracy <= open_.accuracy - 0.05
-    return by_cells(
-        cells, _words(records),
-        "The budget is for (epsilon, 1e-5) in at most 300 steps; small tables need more noise than the paper's.",
-    )  # fmt: skip
+    return _judged(
+        cells,
+        records,
+        "The budget is for (epsilon, 1e-5) in at most 300 steps; small tables need more noise than the paper's. ",
+    )
 
 
 @check(
@@ -155,7 +165,7 @@ def j18(records: Sequence[Record]) -> Judgement:
             and by["noise-0.1", 1].accuracy >= open_.accuracy - 0.05
         )
         cells[f"{case} 1 costs"] = loud.accuracy < open_.accuracy - 0.05
-    return by_cells(cells, _words(records))
+    return _judged(cells, records)
 
 
 @check(
@@ -174,7 +184,7 @@ def j19(records: Sequence[Record]) -> Judgement:
         open_, label = by["", 1], by["label-only", 1]
         cells[f"{case} lowers"] = label.leak <= open_.leak - MARKED
         cells[f"{case} costs nothing"] = abs(label.accuracy - open_.accuracy) <= COSTLESS
-    return by_cells(cells, _words(records))
+    return _judged(cells, records)
 
 
 @check(
@@ -198,4 +208,4 @@ def j20(records: Sequence[Record]) -> Judgement:
         cells[f"{case} random as good"] = (
             made_up.leak <= real.leak + COSTLESS and made_up.accuracy >= real.accuracy - COSTLESS
         )
-    return by_cells(cells, _words(records))
+    return _judged(cells, records)

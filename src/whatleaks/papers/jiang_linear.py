@@ -14,7 +14,6 @@ from whatleaks.papers.jiang_setup import (
     BANK,
     CELLS,
     DRIVE,
-    EARLIER,
     ESA,
     GIA,
     GIA_KL,
@@ -59,7 +58,7 @@ def _j01_runs(profile: str) -> list[Scenario]:
     fields = {"data": {"rows": rows} if rows else {}, "model_options": {"steps": steps}}
     return grid(
         {
-            **base(profile, [], references=ALONE),
+            **base(profile, [], references=["joining"]),
             "attack_options": {},
             "measures": [],
             "share": 0.5,
@@ -67,7 +66,7 @@ def _j01_runs(profile: str) -> list[Scenario]:
         },
         dataset=SETS,
         model=("lr", "network"),
-        seed=seeds(profile, first=EARLIER),
+        seed=seeds(profile),
     )
 
 
@@ -77,20 +76,26 @@ def _j01_runs(profile: str) -> list[Scenario]:
     + CELLS,
     sizes={
         "fast": "600 rows, 200 training steps, 1 seed",
-        "standard": "4,000 rows of a set, 1,500 training steps, 2 seeds",
+        "standard": "4,000 rows of a set, 1,500 training steps, 3 seeds",
         "full": "all rows, 4,000 training steps, 10 seeds",
     },
     runs=_j01_runs,
 )
 def j01(records: Sequence[Record]) -> Judgement:
     """Judge the models' accuracy."""
-    cells, words = {}, []
+    cells, words, without = {}, [], []
     for (dataset, model), runs in grouped(records, "dataset", "model").items():
         want = REPORTED[dataset][model != "lr"]
         got = mean(runs, "accuracy")
         cells[f"{SHORT[dataset]} {model}"] = abs(got - want) <= 0.05
         words.append(f"{SHORT[dataset]} {model} {got:.3f} (paper {want:.3f})")
-    return by_cells(cells, "Accuracy: " + ", ".join(words) + ".")
+        without.append(f"{SHORT[dataset]} {model} {mean(runs, 'accuracy alone'):.3f}")
+    return by_cells(
+        cells,
+        "Accuracy: " + ", ".join(words) + ".",
+        "Nothing is attacked, so there is no limit and no control of an attack. What the active party's half of the "
+        "columns gives alone: " + ", ".join(without) + ".",
+    )
 
 
 def _j02_runs(profile: str) -> list[Scenario]:
@@ -116,7 +121,7 @@ def _j02_runs(profile: str) -> list[Scenario]:
     ),
     sizes={
         **sizes("one number of columns per set"),
-        "standard": "1,500 rows, 100 records, 2 seeds, 6,000 steps of inversion",
+        "standard": "1,500 rows, 100 records, 3 seeds, 6,000 steps of inversion",
     },
     runs=_j02_runs,
 )
@@ -283,7 +288,7 @@ def j06(records: Sequence[Record]) -> Judgement:
 
 def _j07_runs(profile: str) -> list[Scenario]:
     fields = {**base(profile, [GIA]), "share": 0.3, "measures": ["by-column", "correlations"]}
-    return grid(fields, dataset=(BANK, DRIVE), seed=seeds(profile, 3))
+    return grid(fields, dataset=(BANK, DRIVE), seed=seeds(profile))
 
 
 @check(
@@ -292,7 +297,7 @@ def _j07_runs(profile: str) -> list[Scenario]:
         "Over the passive columns of a run, the rank correlation of a column's mean correlation with own columns (Eq 25) "
         "and inversion's error on it is below -0.3, on average over seeds; a cell is a set." + CELLS
     ),
-    sizes=sizes("bank and drive, 30 % of the columns", 3),
+    sizes=sizes("bank and drive, 30 % of the columns"),
     runs=_j07_runs,
 )
 def j07(records: Sequence[Record]) -> Judgement:
