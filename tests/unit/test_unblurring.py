@@ -65,9 +65,7 @@ def test_a_secret_sign_is_told_by_the_range() -> None:
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
-def test_remark_13_one_column_is_turned_back_with_epsilon_and_not_quite_without(
-    outputs: int,
-) -> None:
+def test_remark_13_one_column_is_turned_back_with_epsilon_and_without(outputs: int) -> None:
     weights, x, right = _world(1, outputs, seed=3)
     true = float((weights**2).mean())
     epsilon = 0.25 * true
@@ -76,10 +74,31 @@ def test_remark_13_one_column_is_turned_back_with_epsilon_and_not_quite_without(
         found = unblurred(shown, right, **told, rng=RNG(2))
         assert np.abs(adjacent_differences(found - weights)).max() < 1e-4
         assert _error(found, x, right) < 1e-8
-    # A smaller distance was drawn and not told: better than trusting, not exact any more.
+    # A smaller distance was drawn and not told; the record at one has the weight as its right side.
     drawn = blurred(weights, moments(x), 0.37 * epsilon, RNG(1)).weights
-    guessed = unblurred(drawn, right, epsilon=epsilon, secret="epsilon", rng=RNG(2))
-    assert 1e-8 < _error(guessed, x, right) < _error(drawn, x, right)
+    assert _error(drawn, x, right) > 1e-4
+    for told in ({"epsilon": epsilon}, {"percent": 25.0}, {"percent": 400.0}):
+        found = unblurred(drawn, right, **told, secret="epsilon", rng=RNG(2))
+        assert np.abs(adjacent_differences(found - weights)).max() < 1e-12
+        assert _error(found, x, right) < 1e-20
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 4])
+def test_a_column_that_nobody_fills_is_read_too_large_and_the_distance_bounds_it(
+    outputs: int,
+) -> None:
+    weights, x, _ = _world(1, outputs, seed=3)
+    x = 0.8 * x  # the largest value is 0.8: the largest right side is 0.8 of the weight
+    right = x @ adjacent_differences(weights)
+    true = float((weights**2).mean())
+    shown = blurred(weights, moments(x), 0.001 * true, RNG(1)).weights
+    far = unblurred(shown, right, percent=25.0, secret="epsilon", rng=RNG(2))
+    assert np.abs(adjacent_differences(far - 0.8 * weights)).max() < 1e-12
+    near = unblurred(shown, right, percent=0.1, secret="epsilon", rng=RNG(2))
+    apart = np.abs(adjacent_differences(near - weights)).max()
+    # Both are within the distance that is told of what is disclosed.
+    assert apart < 0.2 * np.abs(adjacent_differences(weights)).max()
+    assert _error(near, x, right) < _error(far, x, right)
 
 
 def test_right_sides_tell_the_moments_that_they_reach() -> None:
