@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whatleaks.models.shadow import enough_records
-from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
 from whatleaks.papers.grouping import grid, grouped, has
 from whatleaks.papers.jiang_setup import (
     BANK,
-    CELLS,
     COLUMNS,
     DRIVE,
     GIA,
@@ -24,9 +22,9 @@ from whatleaks.papers.jiang_setup import (
     base,
     beside,
     by_cells,
+    cells_check,
     mean,
     seeds,
-    sizes,
 )
 from whatleaks.runs.record import Record
 from whatleaks.trial.scenario import Scenario
@@ -113,14 +111,14 @@ def _below(groups: Sequence[Sequence[Record]], attack: str) -> int:
 
 RULE = (
     "Per set: the shadow's error is lower with tau records than with the fewest (a cell); with tau it is at most 1.1 times "
-    "the white box's (a cell); with a quarter of tau at most 1.25 times (a cell)." + CELLS
+    "the white box's (a cell); with a quarter of tau at most 1.25 times (a cell)."
 )
 
 
-@check(
+@cells_check(
     "J12",
     rule=RULE,
-    sizes=sizes("bank and robot, 50 % of the columns, 0.1 to 1 times tau known people, at least 3"),
+    standard="bank and robot, 50 % of the columns, 0.1 to 1 times tau known people, at least 3",
     runs=lambda profile: _by_number(profile, (BANK, ROBOT), "lr", ()),
 )
 def j12(records: Sequence[Record]) -> Judgement:
@@ -128,10 +126,10 @@ def j12(records: Sequence[Record]) -> Judgement:
     return _judged(records, ())
 
 
-@check(
+@cells_check(
     "J13",
     rule=RULE,
-    sizes=sizes("satellite and drive, 50 % of the columns, 0.1 to 1 times tau known people"),
+    standard="satellite and drive, 50 % of the columns, 0.1 to 1 times tau known people",
     runs=lambda profile: _by_number(profile, (SATELLITE, DRIVE), "network", (8, 8)),
 )
 def j13(records: Sequence[Record]) -> Judgement:
@@ -152,13 +150,13 @@ def _j14_runs(profile: str) -> list[Scenario]:
     ]
 
 
-@check(
+@cells_check(
     "J14",
     rule=(
         "Per set and distribution: the shadow's attack accuracy is not above that with real people by more than 0.01 (a "
-        "cell), and above the uniform guess's (a cell)." + CELLS
+        "cell), and above the uniform guess's (a cell)."
     ),
-    sizes=sizes("bank and robot, 50 % of the columns, tau known people"),
+    standard="bank and robot, 50 % of the columns, tau known people",
     runs=_j14_runs,
 )
 def j14(records: Sequence[Record]) -> Judgement:
@@ -204,13 +202,13 @@ def _j15_runs(profile: str) -> list[Scenario]:
     ]
 
 
-@check(
+@cells_check(
     "J15",
     rule=(
         "Per set, of four shadows (linear; one, two, three hidden layers of 8; two is the truth): linear has the largest "
-        "error (a cell), two layers the smallest (a cell), three more than two (a cell)." + CELLS
+        "error (a cell), two layers the smallest (a cell), three more than two (a cell)."
     ),
-    sizes=sizes("robot and satellite, 50 % of the columns, tau known people"),
+    standard="robot and satellite, 50 % of the columns, tau known people",
     runs=_j15_runs,
 )
 def j15(records: Sequence[Record]) -> Judgement:

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from whatleaks.catalog import card
-from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
 from whatleaks.papers.grouping import grid, grouped, scenario_of
 from whatleaks.papers.jiang_setup import (
     ALONE,
-    CELLS,
     GIA,
     GIA_KL,
     SETS,
@@ -26,9 +24,9 @@ from whatleaks.papers.jiang_setup import (
     base,
     beside,
     by_cells,
+    cells_check,
     mean,
     seeds,
-    sizes,
 )
 from whatleaks.runs.record import Record
 from whatleaks.trial.scenario import Scenario
@@ -121,13 +119,13 @@ def _judged(cells: Mapping[str, bool], records: Sequence[Record], note: str = ""
     return by_cells(cells, _words(records), f"{note}Without a defense, {WEIGHED}: {told}")
 
 
-@check(
+@cells_check(
     "J17",
     rule=(
         "Per set and model: at epsilon 10 the strongest attack's accuracy is not lower than without a defense by 0.1 or "
-        "more (a cell); at epsilon 0.1 the model loses at least 0.05 of accuracy (a cell)." + CELLS
+        "more (a cell); at epsilon 0.1 the model loses at least 0.05 of accuracy (a cell)."
     ),
-    sizes=sizes(SETTINGS),
+    standard=SETTINGS,
     runs=lambda profile: _runs(profile, ("dp-sgd-0.1", "dp-sgd-1", "dp-sgd-10")),
 )
 def j17(records: Sequence[Record]) -> Judgement:
@@ -144,14 +142,13 @@ def j17(records: Sequence[Record]) -> Judgement:
     )
 
 
-@check(
+@cells_check(
     "J18",
     rule=(
         "Per set and model: sigma 0.1 lowers the strongest attack's accuracy by at least 0.1, asked ten times, at a loss "
         "of at most 0.05 of the model's accuracy (a cell); sigma 1 loses more than 0.05 of the model's accuracy (a cell)."
-        + CELLS
     ),
-    sizes=sizes(f"{SETTINGS}; asked once and ten times"),
+    standard=f"{SETTINGS}; asked once and ten times",
     runs=lambda profile: _runs(profile, ("noise-0.01", "noise-0.1", "noise-1")),
 )
 def j18(records: Sequence[Record]) -> Judgement:
@@ -168,13 +165,13 @@ def j18(records: Sequence[Record]) -> Judgement:
     return _judged(cells, records)
 
 
-@check(
+@cells_check(
     "J19",
     rule=(
         "Per set and model: label-only lowers the strongest attack's accuracy by at least 0.1 (a cell), and the model's "
-        f"accuracy changes by at most {COSTLESS} (a cell)." + CELLS
+        f"accuracy changes by at most {COSTLESS} (a cell)."
     ),
-    sizes=sizes(SETTINGS),
+    standard=SETTINGS,
     runs=lambda profile: _runs(profile, ("rounding-2", "rounding-1", "label-only")),
 )
 def j19(records: Sequence[Record]) -> Judgement:
@@ -187,14 +184,14 @@ def j19(records: Sequence[Record]) -> Judgement:
     return _judged(cells, records)
 
 
-@check(
+@cells_check(
     "J20",
     rule=(
         "Per set, model and purifier: the strongest attack's accuracy falls by at least 0.1 (a cell) and the model loses at "
         "most 0.02 of accuracy (a cell); per set and model, the one trained on random numbers leaks no more and loses no "
-        "more than the other, within 0.01 (a cell)." + CELLS
+        "more than the other, within 0.01 (a cell)."
     ),
-    sizes=sizes(SETTINGS),
+    standard=SETTINGS,
     runs=lambda profile: _runs(profile, ("purifier-real", "purifier-random")),
 )
 def j20(records: Sequence[Record]) -> Judgement:

@@ -25,6 +25,7 @@ from whatleaks.papers.jiang_setup import (
     base,
     beside,
     by_cells,
+    cells_check,
     mean,
     seeds,
     sizes,
@@ -94,7 +95,9 @@ def j01(records: Sequence[Record]) -> Judgement:
         cells,
         "Accuracy: " + ", ".join(words) + ".",
         "Nothing is attacked, so there is no limit and no control of an attack. What the active party's half of the "
-        "columns gives alone: " + ", ".join(without) + ".",
+        "columns gives alone, by a logistic regression that is trained to its optimum and not for so many steps: "
+        + ", ".join(without)
+        + ".",
     )
 
 
@@ -165,13 +168,13 @@ def _errors(records: Sequence[Record]) -> Plot:
     )
 
 
-@check(
+@cells_check(
     "J03",
     rule=(
         "Per set, the error of inversion with squared distance rises from the smallest to the largest share, and at the "
-        "largest it is at least half of the uniform guess's." + CELLS
+        "largest it is at least half of the uniform guess's."
     ),
-    sizes=sizes("four sets, 20, 50 and 90 % of the columns"),
+    standard="four sets, 20, 50 and 90 % of the columns",
     runs=pool,
     draw=_errors,
 )
@@ -205,14 +208,13 @@ def _j04_runs(profile: str) -> list[Scenario]:
     return [*pool(profile), *wide]
 
 
-@check(
+@cells_check(
     "J04",
     rule=(
         "Inversion's error is below raw equality solving's in every cell of set and share, and at 90 % of the columns of "
         "drive and satellite (two cells of their own) equality solving's is at least twice as large."
-        + CELLS
     ),
-    sizes=sizes("four sets, 20, 50 and 90 % of the columns"),
+    standard="four sets, 20, 50 and 90 % of the columns",
     runs=_j04_runs,
 )
 def j04(records: Sequence[Record]) -> Judgement:
@@ -242,13 +244,13 @@ def j04(records: Sequence[Record]) -> Judgement:
     )
 
 
-@check(
+@cells_check(
     "J05",
     rule=(
         "Little difference means that the errors with squared and with Kullback-Leibler distance differ by less than a "
-        "tenth of the uniform guess's error, cell by cell of set and share." + CELLS
+        "tenth of the uniform guess's error, cell by cell of set and share."
     ),
-    sizes=sizes("four sets, 20, 50 and 90 % of the columns"),
+    standard="four sets, 20, 50 and 90 % of the columns",
     runs=pool,
     draw=_errors,
 )
@@ -265,11 +267,10 @@ def j05(records: Sequence[Record]) -> Judgement:
     )
 
 
-@check(
+@cells_check(
     "J06",
-    rule="Inversion's attack accuracy is not below raw equality solving's by more than 0.01, cell by cell."
-    + CELLS,
-    sizes=sizes("four sets, 20, 50 and 90 % of the columns"),
+    rule="Inversion's attack accuracy is not below raw equality solving's by more than 0.01, cell by cell.",
+    standard="four sets, 20, 50 and 90 % of the columns",
     runs=pool,
 )
 def j06(records: Sequence[Record]) -> Judgement:
@@ -291,13 +292,13 @@ def _j07_runs(profile: str) -> list[Scenario]:
     return grid(fields, dataset=(BANK, DRIVE), seed=seeds(profile))
 
 
-@check(
+@cells_check(
     "J07",
     rule=(
         "Over the passive columns of a run, the rank correlation of a column's mean correlation with own columns (Eq 25) "
-        "and inversion's error on it is below -0.3, on average over seeds; a cell is a set." + CELLS
+        "and inversion's error on it is below -0.3, on average over seeds; a cell is a set."
     ),
-    sizes=sizes("bank and drive, 30 % of the columns"),
+    standard="bank and drive, 30 % of the columns",
     runs=_j07_runs,
 )
 def j07(records: Sequence[Record]) -> Judgement:

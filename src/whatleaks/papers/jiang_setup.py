@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from whatleaks.papers.check import Draw, Judge, Runs, check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import averaged_runs, grouped, has, rate_of, scenario_of, share_of
 from whatleaks.papers.plot import Bar, BarPlot
@@ -69,6 +70,13 @@ def sizes(standard: str) -> dict[str, str]:
 
 
 CELLS = " Holds if so in every cell, fails if in fewer than half of them, else partly."
+
+
+def cells_check(
+    claim: str, *, rule: str, standard: str, runs: Runs, draw: Draw | None = None
+) -> Callable[[Judge], Judge]:
+    """Register a check that weighs cells; ``standard``: what the standard profile looks at."""
+    return check(claim, rule=rule + CELLS, sizes=sizes(standard), runs=runs, draw=draw)
 
 
 def by_cells(cells: Mapping[str, bool], measured: str, note: str = "") -> Judgement:
