@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import adjacent_differences
 from whatleaks.models.blurring import blurred
@@ -135,3 +136,46 @@ def test_an_audit_tells_the_scheme_to_attacks_that_can_use_it() -> None:
     (tried,) = [s for s in scenarios(spec, "table", "0" * 64) if s.defense == "blurred-weights-25"]
     assert "half-star" in tried.attacks
     assert tried.attack_options["blur_percent"] == 25.0
+
+
+def test_known_people_and_the_scheme_together_are_as_good_as_the_true_weights() -> None:
+    """Case ii is undone exactly, so who is told answers as if nothing had been blurred."""
+    from whatleaks.attacks.conditional_mean_known import ConditionalMeanKnown
+    from whatleaks.attacks.half_star import HalfStar
+    from whatleaks.models.additive import Additive
+    from whatleaks.models.linear import Linear
+    from whatleaks.threat.grants import KnownPeople
+    from whatleaks.threat.views.known import KnownLinearView
+
+    weights, x, _ = _world(3, 5)
+    own = RNG(5).random((200, 2))
+    true = Additive(
+        Linear(sealed(RNG(6).normal(size=(2, 5))), sealed(np.zeros(5))),
+        Linear(sealed(weights), sealed(np.zeros(5))),
+    )
+    scores = true.scores(sealed(own), sealed(x))
+    shown = blurred(weights, moments(x), 0.25 * float((weights**2).mean()), RNG(1)).weights
+    people = KnownPeople(
+        sealed(own[:6]), sealed(x[:6]), sealed_ints(np.zeros(6)), sealed(scores[:6])
+    )
+
+    def view(disclosed: np.ndarray) -> KnownLinearView:
+        model = Additive(true.active, Linear(sealed(disclosed), true.passive.bias))
+        return KnownLinearView(
+            own=sealed(own), scores=sealed(scores), unknown=3, model=model, auxiliary=people
+        )
+
+    for kind in (HalfStar, ConditionalMeanKnown):
+        errors = [
+            float(((attack.infer(view(given), RNG(3)).values - x) ** 2).mean())
+            for attack, given in (
+                (kind(), weights),
+                (kind(), shown),
+                (kind(blur_percent=25.0), shown),
+            )
+        ]
+        assert errors[1] > errors[0] + 1e-3
+        assert errors[2] < errors[0] + 1e-4
+    # Nothing told: the view is left alone.
+    seen = view(shown)
+    assert HalfStar().worked_out(seen, RNG(0)) is seen
