@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats
+from whatleaks.models.few_records import spread_of
 from whatleaks.models.ridge import Ridge, fitted
 
 DRAWS = 200
@@ -110,8 +111,4 @@ def _beside(people: People) -> Floats:
 
 def _root(line: Ridge) -> Floats:
     """Return a root of the covariance of a regression's errors; few people: less related."""
-    n, width = line.left_out.shape
-    spread = line.left_out.T @ line.left_out / n
-    weight = width / (width + n)
-    spread = (1.0 - weight) * spread + weight * np.diag(np.diag(spread))
-    return np.asarray(np.linalg.cholesky(spread + 1e-9 * np.eye(width)))
+    return np.asarray(np.linalg.cholesky(spread_of(line.left_out)))
