@@ -208,8 +208,7 @@ def test_an_interrupted_audit_resumes(tmp_path: Path) -> None:
     people(400).to_csv(tmp_path / "t.csv", index=False)
     words = [
         sys.executable, "-m", "whatleaks.cli", "audit", "t.csv", "--label", "loan", "--passive", "deposit,income",
-        "--no-defenses", "--seeds", "9", "--targets", "40", "--inversion-steps", "100", "--out", "out",
-        "--threat", "white-box",
+        "--no-defenses", "--seeds", "40", "--targets", "40", "--model", "tree", "--out", "out",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     running = subprocess.Popen(
