@@ -253,6 +253,8 @@ def attack(
         if scores is not None and together is not None:
             joint, own_scores = sealed(together), sealed(scores)
     measured = _about(stage, shown, correct)
+    if len(alone):
+        measured["accuracy alone"] = wilson(int(alone.sum()), len(alone), "accuracy")
     baselines: dict[str, Quantity] = {}
     columns = stage.holdings.joined_names(stage.victims)
     if done is not None:
