@@ -8,14 +8,14 @@ run`` takes them with ``kind = "protocol-inversion"``, on a public set or on a t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats, sealed
 from whatleaks.data.table import file_hash, is_file_name
-from whatleaks.errors import AttackError, SpecError
+from whatleaks.errors import AttackError, SpecError, nearest
 from whatleaks.federation.horizontal.run import run_horizontal
 from whatleaks.federation.horizontal.settings import HorizontalSettings, client_names
 from whatleaks.federation.regression.linear import plain_linear, run
@@ -30,13 +30,14 @@ from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome, Quantity
 from whatleaks.trial.preparing import ready
 from whatleaks.trial.scenario import Scenario
-from whatleaks.trial.settings import Settings
+from whatleaks.trial.settings import Settings, like
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ACTIVE, PASSIVE
 from whatleaks.wire.transcript import Transcript
 
 HORIZONTAL, COLLUDING = "horizontal", "colluding"
+COUNTS = ("columns", "records", "others", "seed", "rounds")  # all other fields are texts
 
 
 @work
@@ -74,15 +75,15 @@ class ProtocolInversion(OwnWork):
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any]) -> Self:
         """Read fields; the hash of a user's own file becomes part of the run."""
-        unknown = set(tree) - set(cls.__dataclass_fields__)
+        known = [f.name for f in fields(cls)]
+        unknown = sorted(set(tree) - set(known))
         if unknown:
-            raise SpecError(
-                f"{cls.kind} has no field {sorted(unknown)[0]!r}: use "
-                + ", ".join(cls.__dataclass_fields__)
-            )
+            raise SpecError(f"{cls.kind} has no field {unknown[0]!r}.{nearest(unknown[0], known)}")
         lacking = {"protocol", "dataset", "columns", "records"} - set(tree)
         if lacking:
             raise SpecError(f"{cls.kind} needs {', '.join(sorted(lacking))}")
+        for name, value in tree.items():
+            like(value, 0 if name in COUNTS else "", f"{cls.kind}: {name}")
         named = tree["dataset"]
         if isinstance(named, str) and is_file_name(named) and not tree.get("table"):
             tree = {**tree, "table": file_hash(named)}
