@@ -23,10 +23,11 @@ from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.models.adam import Adam
 from whatleaks.models.adam_roots import Averages, undone
 from whatleaks.trial.plan import plan
+from whatleaks.trial.records import Trial
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import Trial, run_group
+from whatleaks.trial.trial import run_group
 
 # No number depends on the key: tests/unit/test_key_sizes.py.
 OPTIONS = {"key_bits": 512, "insecure_test_key": True, "whole": True, "epochs": 30}

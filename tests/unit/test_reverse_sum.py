@@ -9,9 +9,10 @@ import pytest
 
 from whatleaks.metrics.association import followed
 from whatleaks.trial.plan import plan
+from whatleaks.trial.records import Trial
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import Trial, run_trial, stage_of, train
+from whatleaks.trial.trial import run_trial, stage_of, train
 
 SMALL = {
     "key_bits": 512, "insecure_test_key": True, "records": 80, "rounds": 2, "max_bin": 16,
