@@ -468,12 +468,14 @@ def _guess(
         for card in cards("baseline"):
             if card.name in answers or not fits(card, parts.view):
                 continue
+            if getattr(card.part, "pictures", False) and not _of_pictures(scenario):
+                continue
             one = card.build()
             blind = getattr(card.view, "blind", False)
             answer = commit(
                 one,
                 shape if blind else view,
-                streams.rng(f"baseline/{one.name}"),
+                streams.rng(f"baseline/{getattr(one, 'stream', one.name)}"),
                 # Our own that see nothing need no walls.
                 isolated=scenario.isolated and (not blind or is_foreign(one)),
             )
