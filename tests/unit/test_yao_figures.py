@@ -48,7 +48,7 @@ def test_without_stored_numbers_it_says_how_to_make_them(
 
 
 def test_a_short_training_is_the_beginning_of_a_longer_one() -> None:
-    steps = {(name, at) for name, at, _ in yao_gallery.course_runs()}
+    steps = {(name, at) for _, name, at, _ in yao_gallery.course_runs()}
     assert steps == {(name, at) for name in BREAKING for at in yao_gallery.TIMES}
     rng = np.random.default_rng(1)
     columns = {party: sealed(rng.normal(size=(50, 3))) for party in ("active", "passive")}
