@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import stat
@@ -241,7 +242,10 @@ def test_an_audit_of_pictures_shows_them_only_if_asked(shown: bool, tmp_path: Pa
     assert "grid" not in tree
     roles = {f["name"]: f["role"] for f in tree["findings"]}
     assert roles["fsha"] == roles["pcat"] == "attack"
-    assert roles["auxiliary-regression"] == "baseline"
+    bars = ("auxiliary-regression", "auxiliary-decoder", "auxiliary-best")
+    assert {roles[name] for name in bars} == {"baseline"}
+    # Of the two learners only the one chosen on granted pictures is a rival.
+    assert not {f["rival"] for f in tree["findings"]} & set(bars[:2])
     for found in tree["findings"]:
         assert 0.0 <= found["error"]["value"] <= 4.0
         if found["role"] == "attack":  # six steps tell nothing that a regression does not
@@ -255,6 +259,9 @@ def test_an_audit_of_pictures_shows_them_only_if_asked(shown: bool, tmp_path: Pa
         assert page.count("<img") == 3  # the originals and two hijacks
         (detector,) = tree["detectors"]
         assert [w["hijack"] for w in detector["watched"]] == ["fsha"]
+        # Six steps: before the first probe.
+        assert "once it has 10 scores and gave at most 0 in 6 steps" in detector["silent"]
+        assert detector["silent"] in html.unescape(page)
         assert {d["name"] for d in tree["defenses"]} == {"nopeek-0.9"}
     else:
         assert tree["detectors"] == tree["defenses"] == []

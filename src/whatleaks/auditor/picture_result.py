@@ -48,13 +48,17 @@ class WatchFinding:
 
 @dataclass(frozen=True)
 class DetectorFinding:
-    """What a detector needs, and how often it halts honest training by mistake."""
+    """What a detector needs, and how often it halts honest training by mistake.
+
+    ``silent``: why it could not halt any of these trainings, where that is so.
+    """
 
     name: str
     title: str
     grants: tuple[str, ...]
     false_halts: Measurement
     watched: tuple[WatchFinding, ...]
+    silent: str = ""
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,7 @@ def summary(result: PictureAudit) -> str:
             f"  {w.hijack:<26} halted in {w.halted} of {w.of}, error by then {number(w.error.value)}"
             for w in d.watched
         ]
+        lines += textwrap.wrap(d.silent, 77, initial_indent="  ", subsequent_indent="  ")
     if result.defenses:
         lines += ["", "Defenses: error without -> with, accuracy without -> with"]
     lines += [
