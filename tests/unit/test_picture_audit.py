@@ -201,6 +201,9 @@ def test_the_whole_suite_is_planned_on_pictures() -> None:
     found = picture_scenarios(PictureSpec(seeds=1), small(), "0" * 64)
     for scenario in found:
         scenario.check()
+    asked = [s for s in found if s.threat == "split-query"]
+    assert len(asked) == 1  # of each seed: the honest network may be asked
+    assert {"embedding-regression", "embedding-decoder"} <= set(asked[0].attacks)
     tried = {(s.attacks, s.detector, s.defense) for s in found}
     assert len(tried) == len(found)
     for hijack in cards("hijack"):
@@ -251,6 +254,8 @@ def test_an_audit_of_pictures_shows_them_only_if_asked(shown: bool, tmp_path: Pa
         if found["role"] == "attack":  # six steps tell nothing that a regression does not
             assert found["adds"]["value"] < 0.0
             assert found["rival"]
+    assert {f["role"] for f in tree["asked"]} == {"attack"}
+    assert "may ask the honestly trained network" in page
     assert tree["level"] == "no more than known"
     assert not (out / "unfinished").exists()
     with pytest.raises(StoreError, match="is an audit of pictures"):

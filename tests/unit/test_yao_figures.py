@@ -15,9 +15,10 @@ from whatleaks.errors import StoreError
 from whatleaks.federation.split.run import train_split
 from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.models.torch_network import Layers
-from whatleaks.papers import yao_gallery
+from whatleaks.papers import yao_auxiliary, yao_gallery
 from whatleaks.papers.check import checks
 from whatleaks.papers.ledger import read
+from whatleaks.papers.yao_game import Match, game_table
 from whatleaks.papers.yao_setup import BREAKING, HIJACKS
 from whatleaks.report import yao_figures
 from whatleaks.seeds import Streams
@@ -31,12 +32,44 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_page_shows_every_figure_that_is_drawn_from_the_stored_numbers() -> None:
     gallery = json.loads((ROOT / "results" / "gallery" / "yao.json").read_text("utf-8"))
     assert set(gallery["pictures"]) == {"truth", *HIJACKS}
-    assert set(gallery["courses"]) == set(BREAKING)
+    sizes = json.loads((ROOT / "results" / "gallery" / "yao-auxiliary.json").read_text("utf-8"))
+    assert {name for course in gallery["courses"].values() for name in course} == set(BREAKING)
     watched = read(ROOT / "results" / "standard" / "Y06.json", checks()["Y06"]).records
     page = (ROOT / "docs" / "papers" / "yao.md").read_text("utf-8")
-    for name, figure in yao_figures.drawn(gallery, watched).items():
+    for name, figure in yao_figures.drawn(gallery, watched, sizes).items():
         assert f"yao/{name}" in page, name
         assert (ROOT / "docs" / "papers" / "yao" / name).read_text("utf-8") == figure, name
+    assert yao_figures.with_table(page, game_table(gallery, watched)) == page
+    for dataset, errors in sizes["errors"].items():
+        assert yao_auxiliary.pays_from(errors) == sizes["pays from"][dataset]
+    assert sizes["rule"] == yao_auxiliary.RULE
+
+
+def errors_at(*ratios: float) -> dict[str, dict[str, list[float]]]:
+    """Return errors of three seeds a little apart, at sizes 10, 20 and so on."""
+    near = (0.99, 1.0, 1.01)
+    return {
+        str(10 * place): {"hijack": [ratio * x for x in near], "bar": [1.0, 1.0, 1.0]}
+        for place, ratio in enumerate(ratios, start=1)
+    }
+
+
+def test_a_hijack_pays_from_a_size_on_if_it_pays_at_all_larger_ones() -> None:
+    assert yao_auxiliary.pays_from(errors_at(2.0, 0.8, 0.5)) == 20
+    assert yao_auxiliary.pays_from(errors_at(0.8, 2.0, 0.5)) == 30
+    assert yao_auxiliary.pays_from(errors_at(0.8, 0.5, 2.0)) is None
+    assert yao_auxiliary.pays_from(errors_at(0.8, 0.5, 0.999)) is None  # within chance
+
+
+def test_a_match_counts_what_was_told_when_the_halt_came() -> None:
+    match = Match((True, False, True), (40, 400, 60), (0.5, 9.0, 0.5), (1.0, 1.0, 0.25))
+    assert match.ended == [0, 2]
+    over = match.over_bar()
+    assert over is not None
+    assert (
+        abs(over.value - 1.0) < 1e-12
+    )  # the geometric mean of 0.5 and 2; the third was not halted
+    assert Match((False,), (400,), (1.0,), (1.0,)).over_bar() is None
 
 
 def test_without_stored_numbers_it_says_how_to_make_them(

@@ -74,6 +74,7 @@ def summary(result: PictureAudit) -> str:
     lines += [
         f"  {f.name:<26} {number(f.error.value):>7}  no message" for f in result.of("baseline")
     ]
+    lines += textwrap.wrap(result.asking(), 79)
     for d in result.detectors:
         false = round(d.false_halts.value * d.false_halts.n)
         lines += ["", f"{d.name}: halts honest training in {false} of {d.false_halts.n}"]
