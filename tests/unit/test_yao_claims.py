@@ -32,7 +32,7 @@ def test_standard_runs_have_at_least_three_fresh_seeds(name: str) -> None:
     assert len(seeds) >= 3
 
 
-@pytest.mark.parametrize("name", ["Y03", "Y04", "Y05", "Y12", "Y14", "Y15", "Y16"])
+@pytest.mark.parametrize("name", ["Y03", "Y12", "Y14", "Y15", "Y16"])
 def test_pictures_that_are_held_against_the_bar_have_seeds_that_it_has_not_seen(name: str) -> None:
     assert {run.seed for run in scenarios(name)} == set(range(BARRED_SEED, BARRED_SEED + 3))
 
@@ -95,7 +95,9 @@ def errors(best: Sequence[str], low: float, high: float) -> Numbers:
 
     def numbers(run: Scenario) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        bars = ("auxiliary-regression", "auxiliary-decoder", "auxiliary-best", "auxiliary-mean")
+        bars = ["auxiliary-regression", "auxiliary-mean"]
+        if run.seed >= BARRED_SEED:
+            bars += ["auxiliary-decoder", "auxiliary-best"]
         for name in (*run.attacks, *bars):
             error = low if name in best else high
             for kind in ("standardised", "pixels"):

@@ -33,7 +33,7 @@ TARGETS = {"fast": 60, "standard": 400, "full": 0}
 ALONE = {"urvfl": "pretraining", "pcat": "decoding"}  # steps that are taken without the others
 SEEDS = {"fast": 1, "standard": 3, "full": 5}
 FIRST_SEED = 10  # decision 0005: seeds that no rule has seen
-# Runs on pictures that are held against the bar: it was a regression alone on seeds 10 to 12.
+# Runs on MNIST that are held against the bar: it was a regression alone on seeds 10 to 12.
 BARRED_SEED = 60
 
 
