@@ -18,10 +18,11 @@ from whatleaks.errors import WhatleaksError
 from whatleaks.metrics.association import followed
 from whatleaks.models.adam import Adam
 from whatleaks.models.adam_roots import Averages, undone
+from whatleaks.trial.records import Trial
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import Trial, run_trial
+from whatleaks.trial.trial import run_trial
 
 OPTIONS = {"key_bits": 512, "insecure_test_key": True, "whole": True, "epochs": 30}
 BASE = Scenario(

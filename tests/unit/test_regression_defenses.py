@@ -16,9 +16,10 @@ from whatleaks.errors import SpecError
 from whatleaks.federation.regression.linear import plain_linear, run
 from whatleaks.federation.regression.settings import RegressionSettings, SecureLinearSettings
 from whatleaks.seeds import Streams
+from whatleaks.trial.records import Trial
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import Trial, run_trial
+from whatleaks.trial.trial import run_trial
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.transcript import Transcript
 

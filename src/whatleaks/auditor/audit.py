@@ -37,8 +37,8 @@ from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.preparing import ready
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
-from whatleaks.trial.trial import PerRecord
 from whatleaks.wire.parties import passive_names
 
 if TYPE_CHECKING:
