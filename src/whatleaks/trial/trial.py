@@ -60,7 +60,7 @@ from whatleaks.trial.records import PerRecord, Trial, no_records
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.branches import BranchScored
 from whatleaks.trial.scorers.values import Scored
-from whatleaks.trial.shown import pictures, samples
+from whatleaks.trial.shown import of_pictures, pictures, samples
 from whatleaks.trial.stage import Stage, simulation
 from whatleaks.trial.truth import Committed, Truth
 from whatleaks.wire.channel import Alter, Channel
@@ -429,12 +429,14 @@ def _guess(
         for card in cards("baseline"):
             if card.name in answers or not fits(card, parts.view):
                 continue
+            if getattr(card.part, "pictures", False) and not of_pictures(scenario):
+                continue
             one = card.build()
             blind = getattr(card.view, "blind", False)
             answer = commit(
                 one,
                 shape if blind else view,
-                streams.rng(f"baseline/{one.name}"),
+                streams.rng(f"baseline/{getattr(one, 'stream', one.name)}"),
                 # Our own that see nothing need no walls.
                 isolated=scenario.isolated and (not blind or is_foreign(one)),
             )
