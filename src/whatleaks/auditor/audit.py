@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.again import joined, strongest_again
-from whatleaks.auditor.combine import Entry, combine_threats, with_shared
+from whatleaks.auditor.combine import Entry, Made, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
@@ -106,17 +106,18 @@ def run_audit(
 
     entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
+    made: Made = {}
     with clock("sum up"):
-        threats = combine_threats(entries, spec.model, streams)
+        threats = combine_threats(entries, spec.model, streams, made)
     head = headline(threats)
     more = strongest_again(spec, entries, threats, head)
     if more:
         entries = joined(entries, performed(more))
         with clock("sum up"):
-            threats = combine_threats(entries, spec.model, streams)
+            threats = combine_threats(entries, spec.model, streams, made)
         head = headline(threats)
     with clock("sum up defenses"):
-        defenses, unmeasured = combine_defenses(entries, head, threats, streams)
+        defenses, unmeasured = combine_defenses(entries, head, threats)
     digits = digits_of(entries)
     classed = [e for e in entries if e.plain and len(e.records.correct) and len(e.records.alone)]
     if not classed:
