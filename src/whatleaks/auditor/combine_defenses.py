@@ -212,12 +212,16 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
-    """Name the attacks that lead in some column and were not tried with the defense.
+    """Name the attacks that lead in some column and were not tried with the defense, or on fewer people.
 
     One that is level with others without a defense may be ahead of them with it.
     """
     slow = missed(before, {base_name(guess.name) for guess in after}, ahead=0.0)
-    return f"Not tried again with it, as too slow: {', '.join(slow)}." if slow else ""
+    said = [f"Not tried again with it, as too slow: {', '.join(slow)}."] if slow else []
+    most = max(guess.error.n for guess in after)
+    few = {base_name(g.name): g.error.n for g in after if g.role == "attack" and g.error.n < most}
+    said += [f"{name} was tried with it on {n} of {most} records." for name, n in few.items()]
+    return " ".join(said)
 
 
 def _before(runs: Runs, threats: Sequence[ThreatFinding]) -> list[GuessFinding]:

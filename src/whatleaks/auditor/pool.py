@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, Ints
 from whatleaks.auditor.people import count_people
 from whatleaks.auditor.result import ColumnFinding, GuessFinding
 from whatleaks.catalog import guesser
@@ -62,13 +62,23 @@ class Pool:
         return widened(self.followed, self.by_seed)
 
 
-def leads(pool: Pool, rival: Pool | None) -> tuple[list[Measurement], Floats]:
-    """Return how much more of every column a guess follows than a rival, and the chance of luck."""
-    other = nothing_followed(*pool.spread.shape) if rival is None else rival.followed
-    gained = gain(pool.followed, other)
-    if rival is None:
-        return pool.leakage, gained.chance
-    return widened(gained, pool.by_seed - rival.by_seed, -1.0), gained.chance
+def leads(pool: Pool, rivals: Sequence[Pool], chosen: Ints) -> tuple[list[Measurement], Floats]:
+    """Return how much more of every column a guess follows than its chosen rival, and the chance of luck.
+
+    Without any rival it is all that it follows.
+    """
+    if not rivals:
+        nothing = nothing_followed(*pool.spread.shape)
+        return pool.leakage, gain(pool.followed, nothing).chance
+    gained = [gain(pool.followed, rival.followed) for rival in rivals]
+    columns = np.arange(len(chosen))
+    value, low, high, chance = (
+        np.stack([getattr(one, name) for one in gained])[chosen, columns]
+        for name in ("value", "low", "high", "chance")
+    )
+    theirs = np.stack([rival.by_seed for rival in rivals])[chosen, :, columns].T
+    lead = Gained(value, low, high, chance, gained[0].n)
+    return widened(lead, pool.by_seed - theirs, -1.0), chance
 
 
 _pools: dict[tuple[tuple[int, int], ...], Pool] = {}
@@ -141,7 +151,7 @@ def combine_guess(
     ``rivals`` know what can be known without joining: the control, and baselines that see the
     own columns and the granted records. ``alone``: what the own columns tell of a column.
     ``told``: the same guess as held against others; its errors and people are the same.
-    ``streams`` None: errors have the t interval.
+    ``streams`` None: the columns' errors are left open.
     """
     pool = Pool(parts)
     first = pool.parts[0][0]
@@ -158,17 +168,18 @@ def combine_guess(
     title, paper = named(first.name)
     control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
     by_column, people = count_people(pool, control, spans)
-    errors = drawn.means(pool.squared, ERROR_UNIT)
-    recovered = drawn.recovered(pool.squared, pool.spread)
-    found = tuple(
-        replace(
-            column,
-            error=clipped(errors[j], 0.0, np.inf),
-            recovered=clipped(recovered[j], 0.0, 1.0),
-            people=by_column[j],
+    found = tuple(replace(c, people=p) for c, p in zip(made, by_column, strict=True))
+    if streams is not None:
+        errors = drawn.means(pool.squared, ERROR_UNIT)
+        recovered = drawn.recovered(pool.squared, pool.spread)
+        found = tuple(
+            replace(
+                column,
+                error=clipped(errors[j], 0.0, np.inf),
+                recovered=clipped(recovered[j], 0.0, 1.0),
+            )
+            for j, column in enumerate(found)
         )
-        for j, column in enumerate(made)
-    )
     per_seed = [float(scored.squared.mean()) for scored, _ in pool.parts]
     overall = drawn.means(pool.squared.mean(axis=1, keepdims=True), ERROR_UNIT)[0]
     return GuessFinding(
@@ -218,13 +229,14 @@ def _leads(
     alone: Mapping[str, Measurement],
 ) -> tuple[ColumnFinding, ...]:
     """Hold every column against the rival that follows most of it; errors are left open."""
-    found = [leads(pool, rival) for rival in rivals] or [leads(pool, None)]
     best = np.array([rival.followed.value for rival in rivals] or [np.zeros(len(columns))])
+    chosen = best.argmax(axis=0)
+    lead, luck = leads(pool, rivals, chosen)
+    first = pool.leakage[0]
+    nothing = Measurement(0.0, 0.0, 0.0, first.n, first.unit, first.over)
     made = []
-    for j, (column, of) in enumerate(zip(columns, best.argmax(axis=0).tolist(), strict=True)):
-        leakage = pool.leakage[j]
-        adds, chance = found[of][0][j], float(found[of][1][j])
-        nothing = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
+    for j, (column, of) in enumerate(zip(columns, chosen.tolist(), strict=True)):
+        leakage, adds, chance = pool.leakage[j], lead[j], float(luck[j])
         known = alone.get(column)
         made.append(
             ColumnFinding(

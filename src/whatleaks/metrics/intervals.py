@@ -127,6 +127,8 @@ def wilson(successes: int, n: int, unit: str = "rate", over: str = "records") ->
 
 def clipped(measurement: Measurement, lowest: float, highest: float) -> Measurement:
     """Move value and interval into the range that the quantity can have."""
+    if lowest <= measurement.low and measurement.high <= highest:
+        return measurement
     value, low, high = (
         min(max(x, lowest), highest) for x in (measurement.value, measurement.low, measurement.high)
     )
