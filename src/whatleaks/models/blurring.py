@@ -115,9 +115,10 @@ def _rotation(
     d, entries = len(weights), weights.size
     gram = weights @ weights.T  # W of Eq 34
     # Eqs 38 and 45 without what R does not change; in case ii A^+ A = I.
-    projector = np.linalg.pinv(matrix) @ matrix if case == "i" else np.eye(d)
+    inverse = np.linalg.pinv(matrix)
+    projector = inverse @ matrix if case == "i" else np.eye(d)
     middle = np.outer(np.ones(d), known.mean - 0.25) if case == "i" else np.zeros((d, d))
-    pull = projector @ known.second
+    pull = inverse @ (matrix @ known.second) if case == "i" else known.second
     basis = _where_it_matters(weights, matrix, known)
     if basis is not None:
         gram, projector, pull, middle = (
