@@ -95,7 +95,23 @@ def on_orthonormal(
     from pymanopt.manifolds import Stiefel
     from pymanopt.optimizers import TrustRegions
 
-    manifold = Stiefel(len(start), len(start))
+    class Orthonormal(Stiefel):  # type: ignore[misc]
+        """Square matrices, one at a time: what is called most, without its care for stacks."""
+
+        def inner_product(self, point: Floats, one: Floats, other: Floats) -> float:
+            return float(np.vdot(one, other))
+
+        def projection(self, point: Floats, vector: Floats) -> Floats:
+            turned = point.T @ vector
+            return np.asarray(vector - point @ (0.5 * (turned + turned.T)))
+
+        to_tangent_space = projection
+
+        def retraction(self, point: Floats, tangent_vector: Floats) -> Floats:
+            q, r = np.linalg.qr(point + tangent_vector)
+            return np.asarray(q * np.where(np.diagonal(r) < 0.0, -1.0, 1.0))
+
+    manifold = Orthonormal(len(start), len(start))
     said = pymanopt.function.numpy(manifold)
     problem = pymanopt.Problem(
         manifold, said(cost), euclidean_gradient=said(gradient), euclidean_hessian=said(hessian)
@@ -128,8 +144,10 @@ def _rotation(
     def gained(r: Floats) -> float:
         return float(-2.0 * np.sum(pull * r) + np.sum((projector @ r @ middle) * r)) / d
 
+    whole = float(np.trace(gram))
+
     def moved(r: Floats) -> float:
-        return 2.0 * float(np.trace(gram) - np.sum(gram * r)) / entries  # Eq 34
+        return 2.0 * (whole - float((gram * r).sum())) / entries  # Eq 34
 
     unit = float(np.trace(known.second)) / d
     steep = -2.0 * gram / (entries * epsilon)  # Eq 41, of g / epsilon
