@@ -12,6 +12,7 @@ from sample_audit import share as measured
 
 from whatleaks.auditor.advice import advice, effective, headline
 from whatleaks.auditor.levels import ALARMS, LOW, MEDIUM, UNSETTLED, above, attacked, percent
+from whatleaks.auditor.notes import known_notes
 from whatleaks.auditor.result import AuditResult, ColumnDefense, ThreatFinding
 from whatleaks.metrics.column_association import follow, gain
 from whatleaks.metrics.measurement import Measurement
@@ -186,3 +187,25 @@ def test_of_a_column_that_does_not_vary_or_of_three_records_nothing_is_shown() -
     few = follow((away * moved)[:3], moved[:3] ** 2, away[:3] ** 2)
     assert few.high.tolist() == [1.0, 1.0]
     assert gain(few, few).high.tolist() == [1.0, 1.0]
+
+
+def test_fewer_known_people_than_asked_for_are_told_in_one_note() -> None:
+    sure = [Measurement(0.2, 0.15, 0.25, 50, "leakage", "records")]
+    known = replace(a_threat("black-box-known", sure, [0.0]), granted=12)
+    (note,) = known_notes(500, [known])
+    assert note.startswith("known 500: only 12 people can be known under black-box-known")
+    assert known_notes(12, [known]) == []
+    hijack = replace(a_threat("split-hijack", sure, [0.0]), granted=30)
+    (note,) = known_notes(40, [hijack])
+    assert note == (
+        "known does not change split-hijack (30 records): its adversary holds complete records of "
+        "other people, a share of the table."
+    )
+    (line,) = [c.sentence for c in headline([hijack]).conditions if c.name == "records"]
+    assert line.startswith("If your partner holds 30 records of other people: medium")
+    blind = a_threat("agnostic", sure, [0.0])
+    assert known_notes(25, [blind]) == []
+    assert known_notes(40, [blind]) == ["known 40 changes nothing: no threat tried knows people."]
+    (both,) = known_notes(500, [known, hijack])
+    assert "only 12" in both
+    assert "split-hijack" in both

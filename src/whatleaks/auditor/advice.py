@@ -31,6 +31,7 @@ from whatleaks.errors import argument, choice
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.threat.grants import (
     Auxiliary,
+    KnownPeople,
     KnownValues,
     ModelGrant,
     PassiveNetwork,
@@ -141,10 +142,13 @@ def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) ->
         "records": [t for t in records if t not in both] or both,
     }[name]
     count = max((t.granted for t in records), default=0)
+    # Who hijacks a training holds complete records of others, people whom nobody need share.
+    shared = not records or any(_holds(t, KnownPeople, KnownValues) for t in records)
+    whose = "people you share" if shared else "other people"
     start = {
         "model": "If you hand over your part of the model",
         "kept": "If you keep it",
-        "records": f"If your partner holds {count or 'some'} records of people you share",
+        "records": f"If your partner holds {count or 'some'} records of {whose}",
     }[name]
     tried = list(attacked(chosen))
     if not tried:
