@@ -11,7 +11,16 @@ from sample_audit import finding, low_case
 from sample_audit import share as measured
 
 from whatleaks.auditor.advice import advice, effective, headline
-from whatleaks.auditor.levels import ALARMS, LOW, MEDIUM, UNSETTLED, above, attacked, percent
+from whatleaks.auditor.levels import (
+    ALARMS,
+    LOW,
+    MEDIUM,
+    UNSETTLED,
+    above,
+    attacked,
+    comparisons,
+    percent,
+)
 from whatleaks.auditor.notes import known_notes
 from whatleaks.auditor.result import AuditResult, ColumnDefense, ThreatFinding
 from whatleaks.metrics.column_association import follow, gain
@@ -161,8 +170,9 @@ def test_a_gate_opens_only_where_less_is_shown(seed: int) -> None:
 
 def test_forty_four_percent_is_not_low() -> None:
     wide = Measurement(0.12, -0.05, 0.44, 20, "leakage", "records")
-    many = a_threat("white-box", [wide] * 10, [0.02] * 10)
-    assert ALARMS < 0.02 * 10
+    chances = [0.02 + 0.001 * k for k in range(10)]
+    many = a_threat("white-box", [wide] * 10, chances)
+    assert 0.02 * comparisons(list(attacked([many]))) > ALARMS
     head = headline([many])
     assert head.level == UNSETTLED
     assert "up to 44 %" in head.sentence
@@ -209,3 +219,16 @@ def test_fewer_known_people_than_asked_for_are_told_in_one_note() -> None:
     (both,) = known_notes(500, [known, hijack])
     assert "only 12" in both
     assert "split-hijack" in both
+
+
+def test_a_comparison_that_is_told_twice_counts_once() -> None:
+    sure = [Measurement(0.2, 0.15, 0.25, 50, "leakage", "records")]
+    one = a_threat("white-box", sure, [0.02])
+    told_again = a_threat("white-box-known", sure, [0.02])
+    copies = a_threat("white-box", sure * 4, [0.02] * 4)
+    assert comparisons(list(attacked([one]))) == 1
+    assert comparisons(list(attacked([one, told_again, copies]))) == 1
+    for threats in ([one], [one, told_again], [copies]):
+        assert headline(threats).level == "medium"
+    other = [Measurement(0.01 * k, 0.0, 0.3, 50, "leakage", "records") for k in range(3)]
+    assert comparisons(list(attacked([one, a_threat("agnostic", other, [0.5, 0.4, 0.3])]))) == 4

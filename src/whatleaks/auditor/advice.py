@@ -14,6 +14,7 @@ from whatleaks.auditor.levels import (
     Found,
     Rated,
     attacked,
+    comparisons,
     level,
     percent,
     rated,
@@ -48,10 +49,11 @@ KNOWN = 0.9  # a column of which so much is known without joining is the partner
 def headline(threats: Sequence[ThreatFinding]) -> Headline:
     """Find the column in which joining adds most, and say it: once for all, once per condition."""
     tried = list(attacked(threats))
+    compared = comparisons(tried)
     # What a reader can decide about the label is not whether to hand over a model.
     after = {card("threat", threat.name).part.wants for threat in threats}
     decided = ("model", "kept", "records") if COLUMNS in after else ()
-    conditions = tuple(_condition(name, threats, len(tried)) for name in decided)
+    conditions = tuple(_condition(name, threats, compared) for name in decided)
     already = already_known(threats)
     if not tried:
         nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")
@@ -60,7 +62,7 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             UNKNOWN, nothing, nothing, "", "", "", False, conditions, already, 1.0,
         )  # fmt: skip
     attacks = sum(len(t.of("attack")) for t in threats)
-    found = rated(tried, len(tried))
+    found = rated(tried, compared)
     threat, attack, column = found.worst
     if not found.beyond:
         text = (
@@ -129,7 +131,7 @@ def model_granted(threat: ThreatFinding) -> bool:
     return _holds(threat, ModelGrant, TreesGrant, PassiveNetwork)
 
 
-def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) -> Condition:
+def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Condition:
     """Say what joining adds if the model is handed over, if not, if records are shared.
 
     Who shares records may keep the model: that is the line, and the model besides is added to it.
@@ -158,10 +160,10 @@ def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) ->
             else "not tried"
         )
         return Condition(name, f"{start}: {why}.", "")
-    found = rated(tried, comparisons)
+    found = rated(tried, compared)
     (threat, attack, column), said = found.worst, _told(found)
     if name == "records" and chosen != both and list(attacked(both)):
-        more = rated(list(attacked(records)), comparisons)
+        more = rated(list(attacked(records)), compared)
         same = more.word == "low" or _told(more) == said
         said += f"; with your part of the model too: {'the same' if same else _told(more)}"
     return Condition(

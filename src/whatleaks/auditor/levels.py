@@ -57,6 +57,17 @@ def level(found: ColumnFinding) -> str:
     return "medium" if adds < MEDIUM else "high"
 
 
+def comparisons(tried: Sequence[Found]) -> int:
+    """Count what was compared: an attack told again under a stronger threat is the same comparison.
+
+    So is a copy of a column that the same guess follows as far. Equal to the last digit, they
+    raise an alarm together or not at all.
+    """
+    return len(
+        {(c.leakage.value, c.control.value, c.adds.value, c.chance, c.adds.n) for _, _, c in tried}
+    )
+
+
 @dataclass(frozen=True)
 class Rated:
     """Where most is added, whether beyond luck, the word for it, and what is not ruled out.
@@ -86,13 +97,13 @@ class Rated:
         return self.word == UNSETTLED or (self.word == "medium" and self.up_to >= MEDIUM)
 
 
-def rated(tried: Sequence[Found], comparisons: int) -> Rated:
+def rated(tried: Sequence[Found], compared: int) -> Rated:
     """Find the column in which most is added beyond luck, and the word that its interval allows.
 
     The largest of many numbers is large by luck: the chance is held against ``ALARMS`` over all
     comparisons that were made.
     """
-    sure = [found for found in tried if found[2].chance * comparisons <= ALARMS]
+    sure = [found for found in tried if found[2].chance * compared <= ALARMS]
     worst = max(sure or tried, key=lambda found: found[2].strength)
     _, _, open_ = max(tried, key=lambda found: found[2].adds.high)
     up_to = min(open_.adds.high, 1.0)

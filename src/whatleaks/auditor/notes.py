@@ -76,8 +76,9 @@ def known_notes(known: int, threats: Sequence[ThreatFinding]) -> list[str]:
     other: list[str] = []
     for threat in threats:
         grants = card("threat", threat.name).part.grants
-        if KnownPeople in grants and threat.of("attack") and threat.granted < known:
-            fewer.setdefault(threat.granted, []).append(threat.name)
+        if KnownPeople in grants:
+            if threat.of("attack") and threat.granted < known:
+                fewer.setdefault(threat.granted, []).append(threat.name)
         elif known != AuditSpec.known and any(issubclass(kind, Auxiliary) for kind in grants):
             other.append(
                 f"{threat.name} ({threat.granted} records)" if threat.granted else threat.name

@@ -106,7 +106,10 @@ def audit(
     thousands: Thousands = None,
     na: Na = None,
     by: Annotated[
-        str | None, typer.Option("--by", help="Also count people by the groups of this column.")
+        str | None,
+        typer.Option(
+            "--by", help="Also count people by the groups of this column; their names are shown."
+        ),
     ] = None,
     inversion_steps: Annotated[int, typer.Option(help="Steps of gradient inversion.")] = 3000,
     no_defenses: Annotated[
