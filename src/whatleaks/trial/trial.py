@@ -402,7 +402,9 @@ def _guess(
     name = parts.threat.name
     swapped = None
     if "control" in scenario.references:
-        swapped = exchanged_view(view, len(stage.rows.targets), streams.rng("control"))
+        targets = stage.rows.targets
+        alike = stage.holdings.labels[targets] if stage.holds_labels else None
+        swapped = exchanged_view(view, len(targets), streams.rng("control"), alike)
     guessers = list(parts.attacks)
     if parts.hijacker is not None:
         guessers.insert(0, stage.trained.reading)
@@ -443,22 +445,29 @@ def _guess(
             scored.append(evaluator.score(answer, "baseline"))
             answers[one.name] = answer
     if "limit" in scenario.references:
-        evidence = view.evidence()
+        evidence = _with_labels(view.evidence(), stage, stage.rows.targets)
         others = evidence[:0]
         if len(stage.rows.others):
             others = stage.view(stage.rows.others).evidence()
+            others = _with_labels(others, stage, stage.rows.others)
         if bounded(evidence.shape[1], stage.truth.shape[1]):
             notes.append(BOUNDED)
         with clock("limit"):
             scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
     if "alone" in scenario.references:
         own, other_own = (
-            stage.holdings.joined(stage.members, rows)
+            _with_labels(stage.holdings.joined(stage.members, rows), stage, rows)
             for rows in (stage.rows.targets, stage.rows.others)
         )
         with clock("limit alone"):
             scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
     return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
+
+
+def _with_labels(evidence: Floats, stage: Stage, rows: Ints) -> Floats:
+    """Add the labels to what is known of records, where the adversary holds those of the targets."""
+    labels = stage.known_labels(rows)
+    return sealed(np.concatenate([evidence, labels], axis=1)) if labels.shape[1] else evidence
 
 
 def _again(
