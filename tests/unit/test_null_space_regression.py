@@ -18,7 +18,7 @@ from whatleaks.attacks.null_space_regression import NullSpaceRegression
 from whatleaks.errors import AttackError
 from whatleaks.models import few_records
 from whatleaks.models.additive import Additive, adjacent_differences, log_ratios
-from whatleaks.models.few_records import learnt_each, learnt_together, spread_of
+from whatleaks.models.few_records import learnt_each, learnt_together, spread_along
 from whatleaks.models.linear import Linear
 from whatleaks.threat.grants import KnownPeople, Ranges
 from whatleaks.threat.views.known import KnownLinearView
@@ -145,7 +145,7 @@ def test_column_regression_is_the_best_linear_correction_record_by_record() -> N
     view = _public(view)
     known, matrix = view.auxiliary, adjacent_differences(view.model.passive.weights).T
     learnt = learnt_each(known.own, known.passive, view.own)
-    spread = spread_of(learnt.left_out)
+    spread = spread_along(learnt.left_out, np.eye(view.unknown))
     right = equations(view.own, log_ratios(view.scores), view.model).right
     found = ColumnRegression().infer(view, RNG).values
     for i in range(20):  # slow: minimise the distance under S^-1 subject to the equations
@@ -183,3 +183,13 @@ def test_a_value_that_varies_much_does_not_choose_for_one_that_follows_the_input
     assert missed[1][1] < 1.2 * noise[25:].var()
     with pytest.raises(AttackError, match="at least 3"):
         learnt_each(inputs[:2], wanted[:2], inputs)
+
+
+def test_more_inputs_than_people_have_the_same_axes() -> None:
+    rng = np.random.default_rng(6)
+    inputs, wanted = rng.normal(size=(20, 7)), rng.normal(size=(8, 3))
+    few = learnt_together(inputs[:8], wanted, inputs[8:])
+    turned = np.linalg.qr(rng.normal(size=(30, 7)))[0].T  # the same people, in 30 columns
+    many = learnt_together(inputs[:8] @ turned, wanted, inputs[8:] @ turned)
+    assert np.abs(few.values - many.values).max() < 1e-6
+    assert abs(few.error - many.error) < 1e-6 * few.error

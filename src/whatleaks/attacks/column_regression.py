@@ -20,7 +20,7 @@ from whatleaks.attacks.equations import equations
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
-from whatleaks.models.few_records import learnt_each, spread_of
+from whatleaks.models.few_records import learnt_each, spread_along
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.known import KnownLinearView
 
@@ -46,7 +46,7 @@ class ColumnRegression:
         theirs = equations(known.own, log_ratios(known.released), view.model)
         learnt = learnt_each(known.own, known.passive, view.own)
         guess = kept_in_range(learnt.values, view)
-        across = spread_of(learnt.left_out) @ system.matrix.T
+        across = spread_along(learnt.left_out, system.matrix.T)
         off = theirs.right - known.passive @ system.matrix.T
         told = system.matrix @ across + np.diag((off**2).mean(axis=0))
         move = (system.right - guess @ system.matrix.T) @ np.linalg.pinv(told) @ across.T

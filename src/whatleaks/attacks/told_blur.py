@@ -7,12 +7,13 @@ told how far they were moved (``models.unblurring``). One place for all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from whatleaks.arrays import sealed
 from whatleaks.attacks.equations import equations
+from whatleaks.attacks.searched_before import searched_before
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import Additive, log_ratios
 from whatleaks.models.linear import Linear
@@ -40,16 +41,19 @@ class ToldBlur:
     def worked_out(self, view: V, rng: np.random.Generator) -> V:
         """Return the view with the weights that most plausibly stand behind the disclosed ones."""
         model = view.model
-        told = self.blur_percent or self.blur_epsilon or self.blur_secret
-        if not told or not isinstance(model, Additive) or not isinstance(model.passive, Linear):
+        moved = self.blur_percent or self.blur_epsilon or self.blur_secret
+        if not moved or not isinstance(model, Additive) or not isinstance(model.passive, Linear):
             return view  # only weights of a linear part are ever blurred
         part = model.passive
-        weights = unblurred(
-            part.weights,
-            equations(view.own, log_ratios(view.scores), model).right,
-            percent=self.blur_percent,
-            epsilon=self.blur_epsilon,
-            secret=self.blur_secret,
-            rng=rng,
+        right = equations(view.own, log_ratios(view.scores), model).right
+        told: dict[str, Any] = {
+            "percent": self.blur_percent,
+            "epsilon": self.blur_epsilon,
+            "secret": self.blur_secret,
+        }
+        luck = int(rng.integers(1 << 62))  # drawn once, remembered or not: the rest is not moved
+        weights = searched_before(
+            ("unblurred", part.weights, right, told, luck),
+            lambda: unblurred(part.weights, right, **told, rng=np.random.default_rng(luck)),
         )
         return replace(view, model=Additive(model.active, Linear(sealed(weights), part.bias)))

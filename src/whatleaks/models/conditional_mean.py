@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats
-from whatleaks.models.few_records import spread_of
+from whatleaks.models.few_records import spread_along
 from whatleaks.models.ridge import Ridge, fitted
 
 DRAWS = 200
@@ -111,4 +111,6 @@ def _beside(people: People) -> Floats:
 
 def _root(line: Ridge) -> Floats:
     """Return a root of the covariance of a regression's errors; few people: less related."""
-    return np.asarray(np.linalg.cholesky(spread_of(line.left_out)))
+    return np.asarray(
+        np.linalg.cholesky(spread_along(line.left_out, np.eye(line.left_out.shape[1])))
+    )

@@ -38,37 +38,66 @@ class Learnt:
 
 
 @dataclass(frozen=True)
-class _Tried:
-    """Every candidate's misses on records left out, and its answer ``reach[kernel] @ slope + mean``.
+class _Kernel:
+    """Ridge regressions on one form of the inputs, by their strength."""
 
-    The first candidate is the mean alone: what is left if the inputs say nothing.
-    """
+    reach: Floats  # asked x known records
+    axes: Floats
+    sizes: Floats
+    projected: Floats  # of the wanted values, on the axes
+    strengths: Floats
+
+    def left_out(self, residue: Floats, strength: float) -> Floats:
+        """Return what every known record misses if it is left out."""
+        kept = self.sizes / (self.sizes + strength)
+        free = np.maximum(1.0 - 1.0 / len(residue) - (self.axes**2) @ kept, 1e-9)
+        return np.asarray(residue - self.axes @ (kept[:, None] * self.projected)) / free[:, None]
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """The candidates: the mean alone, which is left if the inputs say nothing, and every regression."""
 
     mean: Floats
-    reach: list[Floats]  # kernel by kernel: asked x known records
-    kernel: list[int]
-    left_out: Floats  # candidates x known records x wanted values
-    slope: Floats
+    residue: Floats
+    asked: int
+    kernels: list[_Kernel]
 
-    def weighed(self, weights: Floats) -> Learnt:
+    def misses(self) -> Iterator[Floats]:
+        """Yield candidate by candidate what known records miss if each is left out."""
+        n = len(self.residue)
+        yield self.residue * (n / (n - 1))
+        for one in self.kernels:
+            for strength in one.strengths:
+                yield one.left_out(self.residue, strength)
+
+    def errors(self) -> Floats:
+        """Return the candidates' mean squared errors, candidates x wanted values."""
+        return np.stack([(missed**2).mean(axis=0) for missed in self.misses()])
+
+    def weighed(self, weights: Floats, errors: Floats) -> Learnt:
         """Average the candidates; ``weights`` are candidates x wanted values, or x one for all."""
-        weights = np.broadcast_to(weights, (len(weights), len(self.mean)))
-        values = np.broadcast_to(self.mean, (len(self.reach[0]), len(self.mean))).copy()
-        kernels = np.array(self.kernel)
-        for i, reach in enumerate(self.reach):
-            chosen = kernels == i
-            values += reach @ np.einsum("kd,knd->nd", weights[chosen], self.slope[chosen])
-        missed = np.einsum("kd,knd->nd", weights, self.left_out)
-        errors = (self.left_out**2).mean(axis=1)
+        weights = np.broadcast_to(weights, errors.shape)
+        values = np.broadcast_to(self.mean, (self.asked, len(self.mean))).copy()
+        place = 1
+        for one in self.kernels:
+            steps = one.sizes[:, None] + one.strengths  # axes x strengths
+            share = (1.0 / steps) @ weights[place : place + len(one.strengths)]
+            values += one.reach @ (one.axes @ (share * one.projected))
+            place += len(one.strengths)
+        missed = np.zeros_like(self.residue)
+        for weight, left_out in zip(weights, self.misses(), strict=True):
+            missed += weight * left_out
         return Learnt(values, float((weights * errors).sum()), missed)
 
 
 def learnt_together(known: Floats, wanted: Floats, asked: Floats) -> Learnt:
     """Learn ``wanted`` from ``known``, row by row, and answer for the rows of ``asked``."""
     tried = _tried([(known, asked)], wanted)
-    errors = np.maximum((tried.left_out**2).sum(axis=2).mean(axis=1), 1e-300)
-    weights = (errors.min() / errors) ** (0.5 * len(known))
-    return tried.weighed((weights / weights.sum())[:, None])
+    errors = tried.errors()
+    whole = np.maximum(errors.sum(axis=1), 1e-300)
+    weights = (whole.min() / whole) ** (0.5 * len(known))
+    return tried.weighed((weights / weights.sum())[:, None], errors)
 
 
 def learnt_each(known: Floats, wanted: Floats, asked: Floats) -> Learnt:
@@ -76,24 +105,28 @@ def learnt_each(known: Floats, wanted: Floats, asked: Floats) -> Learnt:
 
     The mean counts as much as all regressions together: many candidates, few records.
     """
-    everybody = np.concatenate([known, asked])
-    spread = everybody.std(axis=0)
+    spread = np.concatenate([known, asked]).std(axis=0)
     spread = np.where(spread > 1e-12, spread, 1.0)
     tried = _tried([(known, asked), (known / spread, asked / spread)], wanted)
-    errors = np.maximum((tried.left_out**2).mean(axis=1), 1e-12)
+    errors = np.maximum(tried.errors(), 1e-12)
     share = ALONE * np.log(errors) + (1.0 - ALONE) * np.log(errors.sum(axis=1, keepdims=True))
     weights = np.exp(-0.5 * len(known) * (share - share.min(axis=0)))
     weights[0] *= max(1, len(weights) - 1)
-    return tried.weighed(weights / weights.sum(axis=0))
+    return tried.weighed(weights / weights.sum(axis=0), errors)
 
 
-def spread_of(missed: Floats) -> Floats:
-    """Return the covariance of what known records miss; few records: values are less related."""
+def spread_along(missed: Floats, directions: Floats) -> Floats:
+    """Return the covariance of what known records miss, times ``directions``, values x any number.
+
+    Few records: values are taken as less related. The covariance itself, which is as wide as it is
+    long, is never written down.
+    """
     n, width = missed.shape
-    spread = missed.T @ missed / n
     weight = width / (width + n)
-    spread = (1.0 - weight) * spread + weight * np.diag(np.diag(spread))
-    return np.asarray(spread + 1e-9 * np.eye(width))
+    own = weight * (missed**2).mean(axis=0) + 1e-9
+    return np.asarray(
+        (1.0 - weight) / n * (missed.T @ (missed @ directions)) + own[:, None] * directions
+    )
 
 
 def _tried(forms: Sequence[tuple[Floats, Floats]], wanted: Floats) -> _Tried:
@@ -103,33 +136,30 @@ def _tried(forms: Sequence[tuple[Floats, Floats]], wanted: Floats) -> _Tried:
         raise AttackError(f"a regression needs at least {FEWEST} known records, got {n}")
     mean = wanted.mean(axis=0)
     residue = wanted - mean
-    kernel, reached = [0], []
-    left_out, slopes = [residue * (n / (n - 1))], [np.zeros_like(residue)]
+    found = []
     for inner, outer in (pair for form in forms for pair in _kernels(*form)):
         # Centred, so that no candidate shrinks the mean.
         across = inner.mean(axis=0)
         centred = inner - across - across[:, None] + inner.mean()
-        reached.append(outer - across - outer.mean(axis=1, keepdims=True) + inner.mean())
+        reach = outer - across - outer.mean(axis=1, keepdims=True) + inner.mean()
         sizes, axes = np.linalg.eigh(centred)
         sizes = np.maximum(sizes, 0.0)
-        if sizes.sum() <= 0.0:
-            continue
-        projected = axes.T @ residue
-        for strength in STRENGTHS * sizes.sum() / n:
-            kept = sizes / (sizes + strength)
-            free = np.maximum(1.0 - 1.0 / n - (axes**2) @ kept, 1e-9)
-            kernel.append(len(reached) - 1)
-            left_out.append((residue - axes @ (kept[:, None] * projected)) / free[:, None])
-            slopes.append(axes @ (projected / (sizes + strength)[:, None]))
-    return _Tried(mean, reached, kernel, np.stack(left_out), np.stack(slopes))
+        if sizes.sum() > 0.0:
+            strengths = STRENGTHS * sizes.sum() / n
+            found.append(_Kernel(reach, axes, sizes, axes.T @ residue, strengths))
+    return _Tried(mean, residue, len(forms[0][1]), found)
 
 
 def _kernels(known: Floats, asked: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield the inner products of known with known and of asked with known, power by power."""
     everybody = np.concatenate([known, asked])
     centre = everybody.mean(axis=0)
-    spread = (everybody - centre).T @ (everybody - centre) / len(everybody)
-    sizes, axes = np.linalg.eigh(spread)
+    if everybody.shape[1] <= len(everybody):
+        spread = (everybody - centre).T @ (everybody - centre) / len(everybody)
+        sizes, axes = np.linalg.eigh(spread)
+    else:  # the same axes, without those along which nobody differs
+        _, lengths, across = np.linalg.svd(everybody - centre, full_matrices=False)
+        sizes, axes = lengths**2 / len(everybody), across.T
     kept = sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)
     along, beyond = (known - centre) @ axes[:, kept], (asked - centre) @ axes[:, kept]
     for power in POWERS:
