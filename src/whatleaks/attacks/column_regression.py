@@ -17,6 +17,7 @@ import numpy as np
 from whatleaks.arrays import sealed
 from whatleaks.attacks.answer_range import kept_in_range
 from whatleaks.attacks.equations import equations
+from whatleaks.attacks.told_blur import ToldBlur
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
@@ -33,14 +34,14 @@ from whatleaks.threat.views.known import KnownLinearView
 )
 @travels
 @dataclass(frozen=True)
-class ColumnRegression:
+class ColumnRegression(ToldBlur):
     """Answers are kept in the columns' range before and after they are moved."""
 
     name: str = "column-regression"
 
     def infer(self, view: KnownLinearView, rng: np.random.Generator) -> ValueGuess:
         """Learn on the known people, answer for the targets, move the answers to the equations."""
-        del rng
+        view = self.worked_out(view, rng)
         known = view.auxiliary
         system = equations(view.own, log_ratios(view.scores), view.model)
         theirs = equations(known.own, log_ratios(known.released), view.model)
