@@ -14,7 +14,7 @@ def samples(
     scenario: Scenario, done: Done, columns: tuple[str, ...]
 ) -> tuple[tuple[float, float, str, str], ...]:
     """Show truth beside guess for a few records of the worst column."""
-    if not scenario.shown or _of_pictures(scenario):
+    if not scenario.shown or of_pictures(scenario):
         return ()
     spread = done.evaluator.spread()
     found = [
@@ -30,14 +30,15 @@ def samples(
     return tuple((*pair, columns[column], name) for pair in pairs)
 
 
-def _of_pictures(scenario: Scenario) -> bool:
+def of_pictures(scenario: Scenario) -> bool:
+    """Say whether the columns are pixels."""
     return bool(scenario.prepared("prepare") == "pictures")
 
 
 def pictures(scenario: Scenario, done: Done, stage: Stage) -> tuple[tuple[str, Floats], ...]:
     """Show a few pictures beside what every attack makes of them."""
     attacks = [s.name for s in done.scored if s.role == "attack" and isinstance(s, Scored)]
-    if not scenario.shown or not _of_pictures(scenario) or not attacks:
+    if not scenario.shown or not of_pictures(scenario) or not attacks:
         return ()
     pairs = {name: done.evaluator.pictures(done.answers[name], scenario.shown) for name in attacks}
     own = sealed(stage.own[: scenario.shown])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whatleaks.arrays import Ints, sealed, sealed_ints
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import ShapeView
 from whatleaks.catalog import cards
 from whatleaks.codec import decode, encode
@@ -60,7 +60,7 @@ from whatleaks.trial.records import PerRecord, Trial, no_records
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.branches import BranchScored
 from whatleaks.trial.scorers.values import Scored
-from whatleaks.trial.shown import pictures, samples
+from whatleaks.trial.shown import of_pictures, pictures, samples
 from whatleaks.trial.stage import Stage, simulation
 from whatleaks.trial.truth import Committed, Truth
 from whatleaks.wire.channel import Alter, Channel
@@ -253,6 +253,8 @@ def attack(
         if scores is not None and together is not None:
             joint, own_scores = sealed(together), sealed(scores)
     measured = _about(stage, shown, correct)
+    if len(alone):
+        measured["accuracy alone"] = wilson(int(alone.sum()), len(alone), "accuracy")
     baselines: dict[str, Quantity] = {}
     columns = stage.holdings.joined_names(stage.victims)
     if done is not None:
@@ -400,7 +402,9 @@ def _guess(
     name = parts.threat.name
     swapped = None
     if "control" in scenario.references:
-        swapped = exchanged_view(view, len(stage.rows.targets), streams.rng("control"))
+        targets = stage.rows.targets
+        alike = stage.holdings.labels[targets] if stage.holds_labels else None
+        swapped = exchanged_view(view, len(targets), streams.rng("control"), alike)
     guessers = list(parts.attacks)
     if parts.hijacker is not None:
         guessers.insert(0, stage.trained.reading)
@@ -427,34 +431,43 @@ def _guess(
         for card in cards("baseline"):
             if card.name in answers or not fits(card, parts.view):
                 continue
+            if getattr(card.part, "pictures", False) and not of_pictures(scenario):
+                continue
             one = card.build()
             blind = getattr(card.view, "blind", False)
             answer = commit(
                 one,
                 shape if blind else view,
-                streams.rng(f"baseline/{one.name}"),
+                streams.rng(f"baseline/{getattr(one, 'stream', one.name)}"),
                 # Our own that see nothing need no walls.
                 isolated=scenario.isolated and (not blind or is_foreign(one)),
             )
             scored.append(evaluator.score(answer, "baseline"))
             answers[one.name] = answer
     if "limit" in scenario.references:
-        evidence = view.evidence()
+        evidence = _with_labels(view.evidence(), stage, stage.rows.targets)
         others = evidence[:0]
         if len(stage.rows.others):
             others = stage.view(stage.rows.others).evidence()
+            others = _with_labels(others, stage, stage.rows.others)
         if bounded(evidence.shape[1], stage.truth.shape[1]):
             notes.append(BOUNDED)
         with clock("limit"):
             scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
     if "alone" in scenario.references:
         own, other_own = (
-            stage.holdings.joined(stage.members, rows)
+            _with_labels(stage.holdings.joined(stage.members, rows), stage, rows)
             for rows in (stage.rows.targets, stage.rows.others)
         )
         with clock("limit alone"):
             scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
     return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
+
+
+def _with_labels(evidence: Floats, stage: Stage, rows: Ints) -> Floats:
+    """Add the labels to what is known of records, where the adversary holds those of the targets."""
+    labels = stage.known_labels(rows)
+    return sealed(np.concatenate([evidence, labels], axis=1)) if labels.shape[1] else evidence
 
 
 def _again(
