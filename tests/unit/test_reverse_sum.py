@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 
 from whatleaks.metrics.association import followed
+from whatleaks.models.shuffled_candidates import (
+    bounds_of_candidates,
+    named_columns,
+    possible_columns,
+)
 from whatleaks.trial.plan import plan
 from whatleaks.trial.records import Trial
 from whatleaks.trial.scenario import Scenario
@@ -30,6 +35,28 @@ ASKED = Scenario(
     model_options=Settings(SMALL),
     seed=3,
 )
+
+
+def test_candidates_are_named_rightly_and_crossing_ones_name_each_other() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.uniform(size=(40, 6))
+    cuts = np.quantile(table, np.linspace(0.1, 0.9, 9), axis=0)  # cuts x columns
+    left = (table.T[:, None, :] <= cuts.T[:, :, None]).reshape(54, 40)
+    owner = np.repeat(np.arange(6), 9)
+    people = np.arange(8)
+    zeros, ones = np.zeros(6), np.ones(6)
+    possible, _, _ = possible_columns(left[:, people].T, table[people], zeros, ones)
+    assert possible[np.arange(54), owner].all()
+    found = named_columns(possible, left)
+    assert found[np.arange(54), owner].all()  # the right column is never struck out
+    alone, together = (int((one.sum(axis=1) == 1).sum()) for one in (possible, found))
+    assert together > alone
+    low, high = bounds_of_candidates(left, people, table[people], zeros, ones)
+    assert ((low <= table) & (table <= high)).all()
+    order = rng.permutation(54)  # names are not looked at
+    same = bounds_of_candidates(left[order], people, table[people], zeros, ones)
+    assert (same[0] == low).all()
+    assert (same[1] == high).all()
 
 
 def follows(done: Trial, name: str) -> float:

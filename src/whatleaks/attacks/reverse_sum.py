@@ -2,9 +2,9 @@
 
 An active party that encrypts a power of two for every record, in place of derivatives, reads from
 each decrypted sum who lies left of a candidate split (``federation.boost.chosen``). Candidates come
-shuffled, so neither column nor threshold is named. Here people whom it knows completely name both:
-a candidate that one column alone explains splits that column, between those on either side. Every
-other record is then bounded, and within its bounds the regression on the known people answers.
+shuffled, so neither column nor threshold is named. Here people whom it knows completely name both
+(``models.shuffled_candidates``). Every other record is then bounded, and within its bounds the
+regression on the known people answers.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed_ints
 from whatleaks.codec import travels
-from whatleaks.models.threshold_search import bounds_from
+from whatleaks.models.shuffled_candidates import bounds_of_candidates
 from whatleaks.threat.grants import Grant, KnownPeople, Ranges, SpelledBins
 from whatleaks.threat.views.split import AuxiliaryView
 
@@ -34,26 +34,22 @@ class SpelledView(AuxiliaryView):
         return replace(self, places=sealed_ints(self.places[order]))
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Return every target's interval in every column, as the known people place the splits.
-
-        A candidate that exactly one column explains splits that column, between the known people
-        on either side of it.
-        """
+        """Return every target's interval in every column, as the known people place the splits."""
         bins, known = self.bins, self.auxiliary
         low = np.repeat(self.ranges.low[None], len(self.places), axis=0)
         high = np.repeat(self.ranges.high[None], len(self.places), axis=0)
         for records, left, first, last in zip(
             bins.records, bins.left, bins.first, bins.last, strict=True
         ):
-            spelled, columns = left.T.astype(np.float64), slice(first, last)
+            columns = slice(first, last)
             mine, at = _met(known.places, records)
             targets, rows = _met(self.places, records)
-            below, above = bounds_from(
-                spelled[at], known.passive[mine, columns], spelled[rows],
+            below, above = bounds_of_candidates(
+                left > 0, at, known.passive[mine, columns],
                 self.ranges.low[columns], self.ranges.high[columns],
             )  # fmt: skip
-            low[targets, columns] = np.maximum(low[targets, columns], below)
-            high[targets, columns] = np.minimum(high[targets, columns], above)
+            low[targets, columns] = np.maximum(low[targets, columns], below[rows])
+            high[targets, columns] = np.minimum(high[targets, columns], above[rows])
         return low, high
 
     def evidence(self) -> Floats:
