@@ -15,10 +15,11 @@ from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import PerRecord, run_trial
+from whatleaks.trial.trial import run_trial
 
 RECORDS = 200
 
@@ -66,7 +67,7 @@ def test_a_defense_that_changes_nothing_is_not_called_effective(unchanged: bool)
     threats = combine_threats(shared, "lr", Streams(0))
     head = headline(threats)
     assert head.adds.value > 0.3
-    ((found,), _) = combine_defenses(shared, head, threats, Streams(0))
+    ((found,), _) = combine_defenses(shared, head, threats)
     assert found.column is not None
     assert "white-box" in found.against
     if unchanged:
@@ -80,7 +81,7 @@ def test_the_same_defense_under_two_threats_is_told_twice() -> None:
     again += [replace(e, scenario=replace(e.scenario, threat="black-box")) for e in first[2:]]
     shared = [*first, *again]
     threats = combine_threats(shared, "lr", Streams(0))
-    found, _ = combine_defenses(shared, headline(threats), threats, Streams(0))
+    found, _ = combine_defenses(shared, headline(threats), threats)
     assert [d.threat for d in found] == ["white-box-known", "black-box"]
     assert {d.adds.n for d in found} == {RECORDS}
 
@@ -152,10 +153,10 @@ def test_a_slow_attack_that_leads_in_any_column_is_tried_with_the_defense(
     assert (head.attack, head.column) == ("half-star", "a")
     more = strongest_again(AuditSpec("y", ("a", "b")), first, threats, head)
     assert [s.attacks for s in more] == ([("generative-regression",)] if again else [])
-    findings, _ = combine_defenses(first, head, threats, Streams(0))
+    findings, _ = combine_defenses(first, head, threats)
     assert "generative-regression" in findings[0].remark  # it leads, if only by little
     if again:
         both = joined(first, [entry("rounding-3", leading)])
-        findings, _ = combine_defenses(both, head, threats, Streams(0))
+        findings, _ = combine_defenses(both, head, threats)
         assert findings[0].remark == ""
         assert findings[0].columns[1].after.value > 0.6

@@ -124,3 +124,13 @@ def test_inputs_that_say_nothing_get_the_mean_and_two_records_are_refused() -> N
     assert flat.error == pytest.approx(2.0 * (5 / 4) ** 2)
     with pytest.raises(AttackError, match="at least 3 known records"):
         learnt_together(np.ones((2, 2)), np.ones((2, 1)), np.ones((3, 2)))
+
+
+def test_more_inputs_than_people_have_the_same_axes() -> None:
+    rng = np.random.default_rng(6)
+    inputs, wanted = rng.normal(size=(20, 7)), rng.normal(size=(8, 3))
+    few = learnt_together(inputs[:8], wanted, inputs[8:])
+    turned = np.linalg.qr(rng.normal(size=(30, 7)))[0].T  # the same people, in 30 columns
+    many = learnt_together(inputs[:8] @ turned, wanted, inputs[8:] @ turned)
+    assert np.abs(few.values - many.values).max() < 1e-6
+    assert abs(few.error - many.error) < 1e-6 * few.error

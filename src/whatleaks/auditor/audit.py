@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.again import joined, strongest_again
-from whatleaks.auditor.combine import Entry, combine_threats, with_shared
+from whatleaks.auditor.again import contenders, joined, strongest_again
+from whatleaks.auditor.combine import Entry, Made, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
@@ -35,10 +35,11 @@ from whatleaks.runs.runner import Display, run
 from whatleaks.runs.secret import own_secret
 from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
+from whatleaks.trial.limit import WIDE
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.preparing import ready
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
-from whatleaks.trial.trial import PerRecord
 from whatleaks.wire.parties import passive_names
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ if TYPE_CHECKING:
 CELLS = 200_000  # attacked records x columns of one seed that are kept apart: about 2 GiB in all
 FEWEST_ATTACKED = 50
 WIDE_TABLE = "with so many columns more would not fit into memory."
+FEWER_AGAIN = (
+    f"With more than {WIDE} columns, slow attacks that lead without a defense were tried again on the first "
+    "seed, and only with the defenses that the others had not undone: what is said to be left by the "
+    "others may be too little, never too much."
+)
 UNFINISHED = "unfinished/trials.db"  # below the report's folder, until the audit is complete
 
 
@@ -106,23 +112,29 @@ def run_audit(
 
     entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
-    with clock("sum up"):
-        threats = combine_threats(entries, spec.model, streams)
-    head = headline(threats)
-    more = strongest_again(spec, entries, threats, head)
-    if more:
-        entries = joined(entries, performed(more))
+    wide = first.passive > WIDE
+    made: Made = {}
+    asked: set[str] = set()
+    while True:
         with clock("sum up"):
-            threats = combine_threats(entries, spec.model, streams)
+            threats = combine_threats(entries, spec.model, streams, made)
         head = headline(threats)
-    with clock("sum up defenses"):
-        defenses, unmeasured = combine_defenses(entries, head, threats, streams)
+        with clock("sum up defenses"):
+            defenses, unmeasured = combine_defenses(entries, head, threats)
+        only = contenders(head, defenses) if wide else None
+        more = strongest_again(spec, entries, threats, head, only)
+        more = [scenario for scenario in more if scenario.label not in asked]
+        if not more or (asked and not wide):
+            break
+        asked |= {scenario.label for scenario in more}
+        entries = joined(entries, performed(more))
     digits = digits_of(entries)
     classed = [e for e in entries if e.plain and len(e.records.correct) and len(e.records.alone)]
     if not classed:
         raise AuditError("nobody predicts in this federation, so what joining is worth is unknown")
     classed = [e for e in classed if e.scenario.threat == classed[0].scenario.threat]
     told = [*notes, *told_before, *_parties(spec), *unmeasured]
+    told += [FEWER_AGAIN] if wide and asked else []
     told += value_notes(entries, spec.label, first.target_range)
     told += known_notes(spec.known, threats)
     told += _other_models(spec, planned)

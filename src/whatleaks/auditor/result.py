@@ -12,7 +12,7 @@ from typing import Any
 from whatleaks.metrics.measurement import Measurement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class People:
     """How many people are recovered: shares of records with Wilson's interval.
 
@@ -29,7 +29,7 @@ class People:
     inside: Measurement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ColumnFinding:
     """What one attack (or baseline, or the limit) gets of one passive column.
 

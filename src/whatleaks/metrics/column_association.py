@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats
-from whatleaks.metrics.association import EXACT, LEVEL, UNIT
-from whatleaks.metrics.measurement import Measurement
+from whatleaks.metrics.association import EXACT, LEVEL
 
 FEWEST = 4  # records: on fewer nothing is said
 
@@ -32,11 +31,6 @@ class Followed:
     def exact(self) -> Bools:
         """The columns whose differences are followed to the last digits."""
         return np.asarray(1.0 - self.r * self.r <= EXACT)
-
-    def measured(self, j: int) -> Measurement:
-        """Return one column's share with its interval."""
-        ends = float(self.value[j]), float(self.low[j]), float(self.high[j])
-        return Measurement(*ends, self.n, UNIT, "records")
 
 
 def follow(together: Floats, moved: Floats, spread: Floats) -> Followed:
@@ -84,11 +78,6 @@ class Gained:
     high: Floats
     chance: Floats
     n: int
-
-    def measured(self, j: int) -> Measurement:
-        """Return one column's lead with its interval."""
-        ends = float(self.value[j]), float(self.low[j]), float(self.high[j])
-        return Measurement(*ends, self.n, UNIT, "records")
 
 
 def gain(one: Followed, other: Followed) -> Gained:

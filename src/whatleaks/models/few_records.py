@@ -76,8 +76,12 @@ def _kernels(known: Floats, asked: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield the inner products of known with known and of asked with known, power by power."""
     everybody = np.concatenate([known, asked])
     centre = everybody.mean(axis=0)
-    spread = (everybody - centre).T @ (everybody - centre) / len(everybody)
-    sizes, axes = np.linalg.eigh(spread)
+    if everybody.shape[1] <= len(everybody):
+        spread = (everybody - centre).T @ (everybody - centre) / len(everybody)
+        sizes, axes = np.linalg.eigh(spread)
+    else:  # the same axes, without those along which nobody differs
+        _, lengths, across = np.linalg.svd(everybody - centre, full_matrices=False)
+        sizes, axes = lengths**2 / len(everybody), across.T
     kept = sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)
     along, beyond = (known - centre) @ axes[:, kept], (asked - centre) @ axes[:, kept]
     for power in POWERS:
