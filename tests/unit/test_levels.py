@@ -240,3 +240,13 @@ def test_a_comparison_that_is_told_twice_counts_once() -> None:
         assert headline(threats).level == "medium"
     other = [Measurement(0.01 * k, 0.0, 0.3, 50, "leakage", "records") for k in range(3)]
     assert comparisons(list(attacked([one, a_threat("agnostic", other, [0.5, 0.4, 0.3])]))) == 4
+
+
+def test_who_sees_no_message_proves_nothing_about_a_model_handed_over() -> None:
+    nothing = [Measurement(0.0, 0.0, 0.0, 50, "leakage", "records")]
+    blind = a_threat("agnostic", nothing, [1.0])
+    first = headline([blind]).conditions[0]
+    assert (first.name, first.level) == ("model", "")
+    assert "tried only by agnostic, who sees no message about a person" in first.sentence
+    both = headline([blind, a_threat("white-box", nothing, [1.0])]).conditions[0]
+    assert both.level == "low"

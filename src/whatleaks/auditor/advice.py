@@ -164,6 +164,11 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
         )
         return Condition(name, f"{start}: {why}.", "")
     found = rated(tried, compared)
+    if found.word == "low" and not any(card("threat", t.name).part.reads for t in chosen):
+        # Who is sent nothing about a person learns nothing by joining, whatever the model tells.
+        who = " and ".join(t.name for t in chosen)
+        why = f"tried only by {who}, who sees no message about a person, which proves nothing"
+        return Condition(name, f"{start}: {why}.", "")
     (threat, attack, column), said = found.worst, _told(found)
     if name == "records" and chosen != both and list(attacked(both)):
         more = rated(list(attacked(records)), compared)
