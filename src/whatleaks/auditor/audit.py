@@ -140,9 +140,12 @@ def run_audit(
     told += _other_models(spec, planned)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(
-            f"Accuracy and row counts are those of the {classed[0].scenario.branch} federation."
+            f"Accuracy and the number of training records are those of the {classed[0].scenario.branch} federation."
         )
     records = classed[0].records
+    # Known people are not attacked, so threats may differ: the number is that of the headline's.
+    under = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
+    attacked_in = under[0] if under else classed[0]
     return AuditResult(
         headline=head,
         threats=threats,
@@ -152,7 +155,7 @@ def run_audit(
         classes=first.classes,
         rows=rows,
         training_rows=records.training_rows,
-        target_rows=records.asked,
+        target_rows=attacked_in.records.asked,
         worth=worth_of(classed, streams),
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
