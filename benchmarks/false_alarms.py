@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ import pandas as pd
 
 from whatleaks.auditor.advice import headline
 from whatleaks.auditor.combine import Entry, combine_threats
+from whatleaks.auditor.levels import UNSETTLED
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.result import Headline
 from whatleaks.auditor.spec import AuditSpec
@@ -109,20 +109,21 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--generative", action="store_true")
     chosen = parser.parse_args()
-    start, alarms, raised = time.perf_counter(), 0, 0
+    alarms, raised, unsettled = 0, 0, 0
     tables = range(chosen.first, chosen.first + chosen.tables)
     one = partial(audit_of_nothing, seeds=chosen.seeds, generative=chosen.generative)
     with ProcessPoolExecutor(chosen.workers) as pool:
         for seed, head in zip(tables, pool.map(one, tables), strict=True):
             alarms += head.beyond_guessing
-            raised += head.level != "low"
+            raised += head.level not in ("low", UNSETTLED)
+            unsettled += head.level == UNSETTLED
             if head.beyond_guessing:
                 said = f"table {seed}: {head.attack} under {head.threat}, {head.sentence}"
                 print(said, file=sys.stderr, flush=True)
     rate = wilson(alarms, chosen.tables, "alarms")
     print(
         f"{alarms} alarms in {chosen.tables} tables: {rate.value:.1%} (95 % interval {rate.low:.1%} "
-        f"to {rate.high:.1%}); level above low: {raised}; {time.perf_counter() - start:.0f} s"
+        f"to {rate.high:.1%}); medium or worse: {raised}; unsettled: {unsettled}"
     )
     sys.exit(int(rate.value > MOST))
 

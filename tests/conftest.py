@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import random
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -16,6 +19,23 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("search" if os.environ.get("WHATLEAKS_SEARCH") else "same")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Draw the same masks, shares and secrets in a test every time, unless new ones are looked for."""
+    if os.environ.get("WHATLEAKS_SEARCH"):
+        return
+    drawn = random.Random(item.nodeid)
+    for name, way in (
+        ("_sysrand", drawn),
+        ("token_bytes", lambda count=32: drawn.randbytes(count)),
+        ("randbits", drawn.getrandbits),
+        ("randbelow", drawn.randrange),
+        ("choice", drawn.choice),
+    ):
+        setattr(secrets, name, way)
+
+
 if "WHATLEAKS_STATE" not in os.environ:  # the user's own secret is none of the tests' business
     os.environ["WHATLEAKS_STATE"] = tempfile.mkdtemp(prefix="whatleaks-state-")
     atexit.register(shutil.rmtree, os.environ["WHATLEAKS_STATE"], ignore_errors=True)

@@ -10,7 +10,8 @@ import pandas as pd
 
 from whatleaks.models.adapters.given import GivenModel
 from whatleaks.seeds import Streams
-from whatleaks.trial.preparing import Ready, ready
+from whatleaks.trial.preparing import ready
+from whatleaks.trial.ready import Ready
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 

@@ -28,8 +28,13 @@ written by `tests/contract/catalog_page.py`, and a test compares the two.
 
 
 def own(kind: str) -> list[Card]:
-    """Return the cards of the package itself: outsiders have pages of their own."""
-    return [card for card in cards(kind) if card.module.partition(".")[0] == "whatleaks"]
+    """Return the cards of the package itself, by name: outsiders have pages of their own.
+
+    Threats and federations come in the order in which their files were imported, which is not the
+    same in every process.
+    """
+    found = [card for card in cards(kind) if card.module.partition(".")[0] == "whatleaks"]
+    return sorted(found, key=lambda card: card.name)
 
 
 def line(card: Card) -> str:

@@ -25,14 +25,14 @@ from whatleaks.wire.mailbox import Mailbox
 from whatleaks.wire.message import Message, Plain
 from whatleaks.wire.node import Leaving, Node
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(180)
 
 
 def test_one_watch_per_peer(pair: Pair) -> None:  # noqa: F811
     with joined(pair) as (active, passive):
         for _ in range(12):
             with pytest.raises(grpc.RpcError) as refused:
-                next(passive._calls["active"]["Watch"](b"", timeout=5.0))
+                next(passive._calls["active"]["Watch"](b"", timeout=30.0))
             assert "watch" in refused.value.details()
         passive.send(1, "passive", "active", "output", Plain(np.ones(2)))
         active.wait(Expected(1, "passive", "output", (2,), True))
@@ -44,7 +44,7 @@ def test_calls_beyond_what_a_plan_needs_do_not_pile_up(pair: Pair) -> None:  # n
         data = passive.enveloped("active", message)
         deliver = passive._calls["active"]["Deliver"]
         with active._news:  # nothing can be put into the mailbox: every call would wait
-            calls = [deliver.future(data, timeout=1.0) for _ in range(60)]
+            calls = [deliver.future(data, timeout=4.0) for _ in range(60)]
             codes = [call.code() for call in calls]
         refused = sum(code is grpc.StatusCode.RESOURCE_EXHAUSTED for code in codes)
         assert refused > 40

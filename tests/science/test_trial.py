@@ -17,9 +17,10 @@ from whatleaks.metrics.measurement import Measurement
 from whatleaks.models.additive import Additive
 from whatleaks.models.linear import Linear
 from whatleaks.threat.grants import LinearModel
+from whatleaks.trial.records import Trial
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import Trial, run_group, run_trial
+from whatleaks.trial.trial import run_group, run_trial
 
 BRIEF = Settings({"steps": 200})
 BASE = Scenario(

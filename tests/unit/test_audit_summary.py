@@ -32,7 +32,8 @@ from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.evaluator import Evaluator
-from whatleaks.trial.preparing import Ready, ready
+from whatleaks.trial.preparing import ready
+from whatleaks.trial.ready import Ready
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.truth import Committed, Truth
 

@@ -18,10 +18,11 @@ from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import PerRecord, run_trial
+from whatleaks.trial.trial import run_trial
 
 RECORDS = 200
 

@@ -60,11 +60,11 @@ def test_a_key_or_field_that_comes_twice_is_refused() -> None:
 
 def test_colliding_integer_keys_take_no_time() -> None:
     prime = (1 << 61) - 1  # Python's integers have their value modulo this as their hash
-    data = forged({"d": [[i * prime, 0] for i in range(6000)]})
-    start = time.perf_counter()
+    data = forged({"d": [[i * prime, 0] for i in range(30_000)]})
+    start = time.process_time()
     with pytest.raises(WireError):
         decode(data)
-    assert time.perf_counter() - start < 0.2
+    assert time.process_time() - start < 3.0  # a dictionary of these takes 8 s
 
 
 def test_a_partners_header_is_short_or_refused_before_it_is_read() -> None:

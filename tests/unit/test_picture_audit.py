@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import stat
@@ -200,6 +201,9 @@ def test_the_whole_suite_is_planned_on_pictures() -> None:
     found = picture_scenarios(PictureSpec(seeds=1), small(), "0" * 64)
     for scenario in found:
         scenario.check()
+    asked = [s for s in found if s.threat == "split-query"]
+    assert len(asked) == 1  # of each seed: the honest network may be asked
+    assert {"embedding-regression", "embedding-decoder"} <= set(asked[0].attacks)
     tried = {(s.attacks, s.detector, s.defense) for s in found}
     assert len(tried) == len(found)
     for hijack in cards("hijack"):
@@ -241,12 +245,17 @@ def test_an_audit_of_pictures_shows_them_only_if_asked(shown: bool, tmp_path: Pa
     assert "grid" not in tree
     roles = {f["name"]: f["role"] for f in tree["findings"]}
     assert roles["fsha"] == roles["pcat"] == "attack"
-    assert roles["auxiliary-regression"] == "baseline"
+    bars = ("auxiliary-regression", "auxiliary-decoder", "auxiliary-best")
+    assert {roles[name] for name in bars} == {"baseline"}
+    # Of the two learners only the one chosen on granted pictures is a rival.
+    assert not {f["rival"] for f in tree["findings"]} & set(bars[:2])
     for found in tree["findings"]:
         assert 0.0 <= found["error"]["value"] <= 4.0
         if found["role"] == "attack":  # six steps tell nothing that a regression does not
             assert found["adds"]["value"] < 0.0
             assert found["rival"]
+    assert {f["role"] for f in tree["asked"]} == {"attack"}
+    assert "may ask the honestly trained network" in page
     assert tree["level"] == "no more than known"
     assert not (out / "unfinished").exists()
     with pytest.raises(StoreError, match="is an audit of pictures"):
@@ -255,6 +264,9 @@ def test_an_audit_of_pictures_shows_them_only_if_asked(shown: bool, tmp_path: Pa
         assert page.count("<img") == 3  # the originals and two hijacks
         (detector,) = tree["detectors"]
         assert [w["hijack"] for w in detector["watched"]] == ["fsha"]
+        # Six steps: before the first probe.
+        assert "once it has 10 scores and gave at most 0 in 6 steps" in detector["silent"]
+        assert detector["silent"] in html.unescape(page)
         assert {d["name"] for d in tree["defenses"]} == {"nopeek-0.9"}
     else:
         assert tree["detectors"] == tree["defenses"] == []

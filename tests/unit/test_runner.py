@@ -440,7 +440,12 @@ seed = {seeds}
 
 
 def start(
-    tmp_path: Path, seeds: int, pause: float = 0.05, to: str = "k.db", on: str = "local"
+    tmp_path: Path,
+    seeds: int,
+    pause: float = 0.05,
+    to: str = "k.db",
+    on: str = "local",
+    hang: int = 1 << 31,
 ) -> subprocess.Popen[str]:
     file = tmp_path / "sweep.toml"
     text = SWEEP.format(log=tmp_path / "log", pause=pause, seeds=list(range(seeds)))
@@ -448,7 +453,7 @@ def start(
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])
     return subprocess.Popen(
         [sys.executable, str(TESTS / "sweep_process.py"), str(file), str(tmp_path / to), on],
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, "DOUBLES_HANG_FROM": str(hang)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -484,7 +489,7 @@ def gone(pid: int) -> bool:
 def all_gone(tmp_path: Path) -> None:
     lines = (tmp_path / "log").read_text().splitlines()
     workers = {int(line.split()[2]) for line in lines}
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not all(gone(pid) for pid in workers):
         assert time.monotonic() < end, "workers outlive their parent"
         time.sleep(0.02)
@@ -494,17 +499,17 @@ def test_a_worker_in_a_long_run_leaves_with_its_parent(tmp_path: Path) -> None:
     process = start(tmp_path, 2, pause=60.0)
     wait_for(tmp_path, 2)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=90)
     all_gone(tmp_path)
     assert stored(tmp_path) == set()
 
 
 def test_kill_9_loses_at_most_the_runs_in_flight(tmp_path: Path) -> None:
     """60 runs on 2 workers, killed after 20 have begun, resumed in a new process."""
-    process = start(tmp_path, 60)
+    process = start(tmp_path, 60, hang=40)
     wait_for(tmp_path, 20)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=90)
 
     all_gone(tmp_path)
 
@@ -514,7 +519,7 @@ def test_kill_9_loses_at_most_the_runs_in_flight(tmp_path: Path) -> None:
     assert len(set(begun_before) - before) <= 4
 
     resumed = start(tmp_path, 60)
-    text, _ = resumed.communicate(timeout=60)
+    text, _ = resumed.communicate(timeout=120)
     assert resumed.returncode == 0, text
     assert f"60 runs: {len(before)} stored already, {60 - len(before)} to do" in text
     assert stored(tmp_path) == set(range(60))
@@ -527,10 +532,10 @@ def test_kill_9_loses_at_most_the_runs_in_flight(tmp_path: Path) -> None:
 def test_an_audits_store_resumes_after_kill_9(tmp_path: Path, on: str) -> None:
     """What is private too, in a file that stays its owner's alone."""
     to = "own/private.db"
-    process = start(tmp_path, 30, to=to, on=on)
+    process = start(tmp_path, 30, to=to, on=on, hang=20)
     wait_for(tmp_path, 10)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=90)
     all_gone(tmp_path)
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "own").iterdir()}
     assert modes == {0o600}
@@ -538,7 +543,7 @@ def test_an_audits_store_resumes_after_kill_9(tmp_path: Path, on: str) -> None:
     before = stored(tmp_path, to)
     assert len(before) >= 5
     resumed = start(tmp_path, 30, to=to, on=on)
-    text, _ = resumed.communicate(timeout=60)
+    text, _ = resumed.communicate(timeout=120)
     assert resumed.returncode == 0, text
     assert f"30 runs: {len(before)} stored already" in text
     assert all(begun(tmp_path / "log")[seed] == 1 for seed in before)
@@ -554,10 +559,10 @@ def test_an_audits_store_resumes_after_kill_9(tmp_path: Path, on: str) -> None:
 
 @pytest.mark.parametrize("on", ["local", "inline"])
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path, on: str) -> None:
-    process = start(tmp_path, 60, on=on)
+    process = start(tmp_path, 60, on=on, hang=40)
     wait_for(tmp_path, 10)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to parent and workers
-    text, _ = process.communicate(timeout=30)
+    text, _ = process.communicate(timeout=90)
     assert process.returncode == 130, text
     assert "interrupted: finished runs are stored. Give the same command to go on" in text
     assert "Traceback" not in text
@@ -565,7 +570,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path, on:
     assert len(before) >= 5
     assert "0 failed" in text
     resumed = start(tmp_path, 60, on=on)
-    text, _ = resumed.communicate(timeout=60)
+    text, _ = resumed.communicate(timeout=120)
     assert resumed.returncode == 0, text
     assert stored(tmp_path) == set(range(60))
     assert all(begun(tmp_path / "log")[seed] == 1 for seed in before)

@@ -21,10 +21,11 @@ from whatleaks.data.preparation import prepare
 from whatleaks.defenses.collaboration_check import CorrelationFilter
 from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome
-from whatleaks.trial.preparing import Ready, filtered, of_prepared
+from whatleaks.trial.preparing import filtered
+from whatleaks.trial.ready import Ready, of_prepared
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
-from whatleaks.trial.trial import PerRecord
 
 RECORDS = 240
 

@@ -15,10 +15,13 @@ from whatleaks.errors import StoreError
 from whatleaks.federation.split.run import train_split
 from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.models.torch_network import Layers
-from whatleaks.papers import yao_gallery
+from whatleaks.papers import yao_auxiliary, yao_bars, yao_gallery
 from whatleaks.papers.check import checks
+from whatleaks.papers.comparison import ratio_of
+from whatleaks.papers.grouping import scenario_of, value
 from whatleaks.papers.ledger import read
-from whatleaks.papers.yao_setup import BREAKING, HIJACKS
+from whatleaks.papers.yao_game import Match, game_table
+from whatleaks.papers.yao_setup import BREAKING, HIJACKS, OURS, of_attack
 from whatleaks.report import yao_figures
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
@@ -31,12 +34,44 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_page_shows_every_figure_that_is_drawn_from_the_stored_numbers() -> None:
     gallery = json.loads((ROOT / "results" / "gallery" / "yao.json").read_text("utf-8"))
     assert set(gallery["pictures"]) == {"truth", *HIJACKS}
-    assert set(gallery["courses"]) == set(BREAKING)
+    sizes = json.loads((ROOT / "results" / "gallery" / "yao-auxiliary.json").read_text("utf-8"))
+    assert {name for course in gallery["courses"].values() for name in course} == set(BREAKING)
     watched = read(ROOT / "results" / "standard" / "Y06.json", checks()["Y06"]).records
     page = (ROOT / "docs" / "papers" / "yao.md").read_text("utf-8")
-    for name, figure in yao_figures.drawn(gallery, watched).items():
+    for name, figure in yao_figures.drawn(gallery, watched, sizes).items():
         assert f"yao/{name}" in page, name
         assert (ROOT / "docs" / "papers" / "yao" / name).read_text("utf-8") == figure, name
+    assert yao_figures.with_table(page, game_table(gallery, watched)) == page
+    for dataset, errors in sizes["errors"].items():
+        assert yao_auxiliary.pays_from(errors) == sizes["pays from"][dataset]
+    assert sizes["rule"] == yao_auxiliary.RULE
+
+
+def errors_at(*ratios: float) -> dict[str, dict[str, list[float]]]:
+    """Return errors of three seeds a little apart, at sizes 10, 20 and so on."""
+    near = (0.99, 1.0, 1.01)
+    return {
+        str(10 * place): {"hijack": [ratio * x for x in near], "bar": [1.0, 1.0, 1.0]}
+        for place, ratio in enumerate(ratios, start=1)
+    }
+
+
+def test_a_hijack_pays_from_a_size_on_if_it_pays_at_all_larger_ones() -> None:
+    assert yao_auxiliary.pays_from(errors_at(2.0, 0.8, 0.5)) == 20
+    assert yao_auxiliary.pays_from(errors_at(0.8, 2.0, 0.5)) == 30
+    assert yao_auxiliary.pays_from(errors_at(0.8, 0.5, 2.0)) is None
+    assert yao_auxiliary.pays_from(errors_at(0.8, 0.5, 0.999)) is None  # within chance
+
+
+def test_a_match_counts_what_was_told_when_the_halt_came() -> None:
+    match = Match((True, False, True), (40, 400, 60), (0.5, 9.0, 0.5), (1.0, 1.0, 0.25))
+    assert match.ended == [0, 2]
+    over = match.over_bar()
+    assert over is not None
+    assert (
+        abs(over.value - 1.0) < 1e-12
+    )  # the geometric mean of 0.5 and 2; the third was not halted
+    assert Match((False,), (400,), (1.0,), (1.0,)).over_bar() is None
 
 
 def test_without_stored_numbers_it_says_how_to_make_them(
@@ -48,7 +83,7 @@ def test_without_stored_numbers_it_says_how_to_make_them(
 
 
 def test_a_short_training_is_the_beginning_of_a_longer_one() -> None:
-    steps = {(name, at) for name, at, _ in yao_gallery.course_runs()}
+    steps = {(name, at) for _, name, at, _ in yao_gallery.course_runs()}
     assert steps == {(name, at) for name in BREAKING for at in yao_gallery.TIMES}
     rng = np.random.default_rng(1)
     columns = {party: sealed(rng.normal(size=(50, 3))) for party in ("active", "passive")}
@@ -67,3 +102,20 @@ def test_a_short_training_is_the_beginning_of_a_longer_one() -> None:
     assert (len(longer), len(shorter)) == (8, 5)
     for one, other in zip(longer, shorter, strict=False):
         assert np.abs(one - other).max() < 1e-12
+
+
+@pytest.mark.parametrize("claim", list(yao_bars.CLAIMS))
+def test_bars_are_those_of_the_stored_runs_without_any_hijack(claim: str) -> None:
+    stored = read(ROOT / "results" / "standard" / f"{claim}.json", checks()[claim]).records
+    mine = of_attack(stored, OURS[0])
+    for record in mine:
+        was, now = scenario_of(record), yao_bars.asking(record)
+        assert not set(now.attacks) & set(HIJACKS)
+        alike = ("dataset", "data", "share", "seed", "targets", "auxiliary", "model_options")
+        assert all(getattr(was, name) == getattr(now, name) for name in alike)
+    kept = json.loads((ROOT / "results" / "gallery" / "yao-bars.json").read_text("utf-8"))[claim]
+    errors = kept["errors"][kept["bar"]]
+    hijack = [value(record, f"{OURS[0]} {yao_bars.CLAIMS[claim]}") for record in mine]
+    assert len(errors) == len(hijack) >= 3
+    again = ratio_of(list(zip(hijack, errors, strict=True)))
+    assert kept["over the bar"][OURS[0]] == pytest.approx([again.value, again.low, again.high])

@@ -17,7 +17,7 @@ from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
-from whatleaks.auditor.notes import value_notes
+from whatleaks.auditor.notes import known_notes, value_notes
 from whatleaks.auditor.people import groups_of
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.result import AuditResult, ColumnCard, SampleRow
@@ -38,8 +38,8 @@ from whatleaks.seeds import Streams
 from whatleaks.trial.limit import WIDE
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.preparing import ready
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
-from whatleaks.trial.trial import PerRecord
 from whatleaks.wire.parties import passive_names
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def run_audit(
     told = [*notes, *told_before, *_parties(spec), *unmeasured]
     told += [FEWER_AGAIN] if wide and asked else []
     told += value_notes(entries, spec.label, first.target_range)
+    told += known_notes(spec.known, threats)
     told += _other_models(spec, planned)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(

@@ -22,9 +22,9 @@ from whatleaks.threat.model import ThreatModel
 from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.plan import fits
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
-from whatleaks.trial.trial import PerRecord
 
 Made = dict[tuple[str, str, str], GuessFinding]  # by threat, defense and guess
 REGRESSORS = ("limit", "alone")  # roles of what the evaluator learns from other people's truth

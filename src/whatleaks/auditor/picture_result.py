@@ -48,13 +48,17 @@ class WatchFinding:
 
 @dataclass(frozen=True)
 class DetectorFinding:
-    """What a detector needs, and how often it halts honest training by mistake."""
+    """What a detector needs, and how often it halts honest training by mistake.
+
+    ``silent``: why it could not halt any of these trainings, where that is so.
+    """
 
     name: str
     title: str
     grants: tuple[str, ...]
     false_halts: Measurement
     watched: tuple[WatchFinding, ...]
+    silent: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class PictureRow:
 class PictureAudit:
     """Everything that an audit of pictures found, with all that is needed to run it again.
 
+    ``asked``: guesses of one who does not hijack and may ask the honestly trained network.
     ``grid`` is empty unless the user asked to see pictures, and never part of ``to_dict``.
     """
 
@@ -111,6 +116,18 @@ class PictureAudit:
     notes: tuple[str, ...] = ()
     grid: tuple[PictureRow, ...] = ()
     phases: dict[str, float] = field(default_factory=dict)
+    asked: tuple[PictureFinding, ...] = ()
+
+    def asking(self) -> str:
+        """Say which hijacks draw worse than one who only asks the honestly trained network."""
+        if not self.asked:
+            return ""
+        best = min(self.asked, key=lambda one: one.error.value)
+        worse = [one.name for one in self.of("attack") if one.error.value >= best.error.value]
+        said = f"Whoever may ask the honestly trained network about the granted pictures ({best.name}) has an error of "
+        return f"{said}{best.error.value:.3f}; " + (
+            f"not below it: {', '.join(worse)}." if worse else "every hijack is below it."
+        )
 
     def of(self, role: str) -> tuple[PictureFinding, ...]:
         """Return the findings of one role, the lowest error first."""

@@ -10,7 +10,7 @@ from whatleaks.auditor.combine import Entry
 from whatleaks.auditor.picture_result import DetectorFinding, PictureDefense, WatchFinding
 from whatleaks.auditor.pool import mean_of
 from whatleaks.auditor.worth import accuracy
-from whatleaks.catalog import card
+from whatleaks.catalog import Card, card
 from whatleaks.metrics.intervals import mean_over_seeds, wilson
 from whatleaks.metrics.measurement import Measurement
 
@@ -49,8 +49,30 @@ def detector_findings(entries: Sequence[Entry]) -> tuple[DetectorFinding, ...]:
         part = card("detector", name)
         false = wilson(sum(map(halted, honest)), len(honest), "rate", "seeds")
         grants = tuple(grant.value for grant in getattr(part.part, "grants", ()))
-        found.append(DetectorFinding(name, part.title, grants, false, tuple(watched)))
+        found.append(
+            DetectorFinding(name, part.title, grants, false, tuple(watched), _silent(part, mine))
+        )
     return tuple(found)
+
+
+def _silent(part: Card, entries: Sequence[Entry]) -> str:
+    """Say that trainings were too short for a detector to judge any, by the scores that it gave."""
+    built = part.build(**({"classes": 2} if part.takes("classes") else {}))
+    least = getattr(built, "least_scores", 1)
+    given = max(len(_scores(entry)) for entry in entries)
+    if given >= least:
+        return ""
+    steps = max(map(_steps, entries))
+    return (
+        f"It judges once it has {least} scores and gave at most {given} in {steps} steps: so short a training it "
+        "cannot halt, whoever plays."
+    )
+
+
+def _scores(entry: Entry) -> list[float]:
+    scores = entry.outcome.measurements.get("detector scores", [])
+    assert isinstance(scores, list)
+    return scores
 
 
 def halted(entry: Entry) -> bool:

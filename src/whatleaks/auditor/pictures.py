@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from whatleaks.auditor.picture_watch import (
 from whatleaks.auditor.plan import SHOWN, hijacked_trials, looks_at
 from whatleaks.auditor.pool import named
 from whatleaks.auditor.worth import worth_of
-from whatleaks.catalog import cards
+from whatleaks.catalog import cards, guesser
 from whatleaks.data.picture_files import OwnPictures
 from whatleaks.data.picture_table import picture_table
 from whatleaks.data.table import pack_table
@@ -43,10 +43,12 @@ from whatleaks.runs.secret import own_secret
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import sentences
 from whatleaks.trial.isolation import weakest
+from whatleaks.trial.plan import fits
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 
 MODEL, THREAT = "split", "split-hijack"
+ASKING = "split-query"  # nobody hijacks, but the trained network may be asked
 STEPS = 300  # of a training; what a hijacker trains alone takes as many
 QUICK = {"seeds": 1, "targets": 60, "steps": 80}
 REFERENCES = ("baselines", "control", "joining")
@@ -94,8 +96,10 @@ def audit_pictures(
         scenario.check()
     entries = run_trials(planned, pack_table(frame), executor, out, display)
     streams = Streams(spec.seed).under("summary")
-    free = [e for e in entries if e.plain and e.guessed]
+    plain = [e for e in entries if e.plain and e.guessed]
+    free = [e for e in plain if e.scenario.threat == THREAT]
     findings = _findings(free)
+    asked = _findings([e for e in plain if e.scenario.threat == ASKING])
     honest = [e for e in entries if e.plain and not e.scenario.attacks]
     sentence, level = _headline(findings, spec.steps)
     records = honest[0].records
@@ -104,6 +108,7 @@ def audit_pictures(
         sentence=sentence,
         level=level,
         findings=findings,
+        asked=tuple(one for one in asked if one.role == "attack"),
         detectors=detector_findings(entries),
         defenses=defense_findings(entries),
         worth=worth_of(honest, streams),
@@ -167,7 +172,24 @@ def picture_scenarios(spec: PictureSpec, pictures: OwnPictures, table: str) -> l
                 references = tuple(dict.fromkeys((*references, "baselines", "control")))
             measures = (f"pictures-{size}",) if trial.attacks else ()
             found.append(replace(trial, references=references, measures=measures))
+        found.append(replace(_asking(base, spec.steps), measures=(f"pictures-{size}",)))
     return found
+
+
+def _asking(base: Scenario, steps: int) -> Scenario:
+    """Return the honest training whose network is asked: what hijacking must beat to be worth it."""
+    names = tuple(one.name for one in cards("attack") if fits(one, looks_at(MODEL, ASKING).view))
+    known = {f.name for name in names for f in fields(guesser(name).part)}
+    options: dict[str, int] = {n: steps for n in ("steps", "shadow_steps") if n in known}
+    return replace(
+        base,
+        threat=ASKING,
+        attacks=names,
+        attack_options=Settings(options),
+        references=("baselines", "control"),
+        shown=0,
+        label=f"{base.label}, nobody hijacks",
+    )
 
 
 def _findings(entries: Sequence[Entry]) -> tuple[PictureFinding, ...]:

@@ -233,7 +233,10 @@ class ColumnCard:
 
 @dataclass(frozen=True)
 class Condition:
-    """What joining adds under a condition that the reader decides: one line of the headline."""
+    """What joining adds under a condition that the reader decides: one line of the headline.
+
+    ``up_to``: the largest upper end of its intervals, which is not ruled out.
+    """
 
     name: str  # "model", "kept" or "records"
     sentence: str
@@ -242,15 +245,18 @@ class Condition:
     threat: str = ""
     attack: str = ""
     column: str = ""
+    up_to: float = 1.0
 
 
 @dataclass(frozen=True)
 class Headline:
     """How bad is it: one sentence, and where the worst is.
 
-    ``level`` goes by what joining adds: low, medium, high or complete; "unknown" if no attack
-    ran. ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
-    ``already``: columns that the partner has without joining.
+    ``level`` goes by what joining adds: low, medium, high or complete; "unsettled" if little was
+    found but an interval reaches further than low; "unknown" if no attack ran.
+    ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
+    ``already``: columns that the partner has without joining. ``up_to``: the largest upper end of
+    all intervals, in ``open_column``: more than that is ruled out, less is not.
     """
 
     sentence: str
@@ -263,6 +269,8 @@ class Headline:
     beyond_guessing: bool = True
     conditions: tuple[Condition, ...] = ()
     already: tuple[str, ...] = ()
+    up_to: float = 1.0
+    open_column: str = ""
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def join(
 
     theirs = [passive] if isinstance(passive, pd.DataFrame) else list(passive)
     parties = passive_names(len(theirs))
-    left = _keys(active, on, f"the active file ({argument('table')})")
+    left = _keys(active, on, "the active file (the table)")
     given = f"({argument('passive_file')})"
     right = [
         _keys(frame, on, f"the {party} file {given}")

@@ -25,6 +25,7 @@ class Followed:
     low: Floats
     high: Floats
     n: int
+    silent: Bools  # columns of which nothing can be said: few records, or nobody differs
 
     @property
     def exact(self) -> Bools:
@@ -58,13 +59,14 @@ def follow(together: Floats, moved: Floats, spread: Floats) -> Followed:
         spread_out = open_ & influence.any(axis=0)
         low = np.where(spread_out, np.minimum(ends[0], value), low)
         high = np.where(spread_out, np.maximum(ends[1], value), high)
-    return Followed(r, influence, value, low, high, n)
+    silent = (c <= 0.0) | (n < FEWEST)
+    return Followed(r, influence, value, low, np.where(silent, 1.0, high), n, silent)
 
 
 def nothing_followed(records: int, columns: int) -> Followed:
     """Return the rival that follows nothing."""
     none = np.zeros(columns)
-    return Followed(none, np.zeros((records, columns)), none, none, none, records)
+    return Followed(none, np.zeros((records, columns)), none, none, none, records, none > 0.0)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def gain(one: Followed, other: Followed) -> Gained:
     n = one.n
     value = one.value - other.value
     same = (one.r == other.r) & (one.influence == other.influence).all(axis=0)
-    same |= n < FEWEST
+    same |= one.silent
     both = (one.influence * other.influence).sum(axis=0)
     sizes = np.square(one.influence).sum(axis=0) * np.square(other.influence).sum(axis=0)
     shared = both / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
@@ -102,7 +104,7 @@ def gain(one: Followed, other: Followed) -> Gained:
     return Gained(
         np.where(same, 0.0, value),
         np.where(same, 0.0, value - low),
-        np.where(same, 0.0, value + high),
+        np.where(one.silent, 1.0, np.where(same, 0.0, value + high)),
         np.where(same, 1.0, chance),
         n,
     )

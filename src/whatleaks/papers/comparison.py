@@ -32,9 +32,13 @@ def ratio(
     The interval is Student's over the logarithms: ratios are skewed and never below zero, and
     a ratio and its inverse then give the same answer.
     """
-    logs = averaged(
-        [math.log(value(a, name) / value(b, other or name)) for a, b in paired(top, bottom)], "log"
-    )
+    pairs = paired(top, bottom)
+    return ratio_of([(value(a, name), value(b, other or name)) for a, b in pairs])
+
+
+def ratio_of(pairs: Sequence[tuple[float, float]]) -> Measurement:
+    """Return the geometric mean of first over second numbers, one pair for each seed."""
+    logs = averaged([math.log(first / second) for first, second in pairs], "log")
     centre, low, high = (math.exp(min(x, 700.0)) for x in (logs.value, logs.low, logs.high))
     return Measurement(centre, low, high, logs.n, "ratio", logs.over)
 

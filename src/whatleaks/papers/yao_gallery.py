@@ -1,8 +1,9 @@
 """What the page on Yao et al. shows besides verdicts: pictures, embeddings, error against steps.
 
-No claim is judged by these runs. ``python -m whatleaks.papers.yao_gallery`` makes them (about four
+No claim is judged by these runs. ``python -m whatleaks.papers.yao_gallery`` makes them (about ten
 minutes of one core) and keeps what the figures need in ``results/gallery/yao.json``;
-``whatleaks.report.yao_figures`` draws from there.
+``whatleaks.report.yao_figures`` draws from there. Named parts alone (``courses``, ``halts``) are made
+anew with their names.
 
 A training of few steps is the beginning of a longer one with the same seed: the same batches, the
 same first weights, the same streams. So errors after 25 to 400 steps are the course of one run.
@@ -11,7 +12,8 @@ same first weights, the same streams. So errors after 25 to 400 steps are the co
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from whatleaks.arrays import Floats
 from whatleaks.files import write_atomically
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.ledger import results_home
+from whatleaks.papers.yao_detectors import HONEST, NORMS
 from whatleaks.papers.yao_setup import (
     BAR,
     BREAKING,
@@ -29,8 +32,10 @@ from whatleaks.papers.yao_setup import (
     FIRST_SEED,
     FRAMES,
     HIJACKS,
+    IOT,
     MNIST,
     hijacked,
+    honest,
     pictures,
     table,
 )
@@ -44,6 +49,9 @@ POINTS = 150  # records of each cloud
 WATCHED = 400  # steps of Y06's trainings, where the detectors' halts come from
 TIMES = (25, 50, 100, 200, WATCHED)
 SEEDS = 3
+GAME = (CREDIT, IOT)
+GAME_SEEDS = range(FIRST_SEED, FIRST_SEED + SEEDS)
+MORE_DETECTORS = (NORMS, "echo")
 PERPLEXITY = 30.0
 
 
@@ -105,41 +113,89 @@ def clouds() -> dict[str, Any]:
     return found
 
 
-def course_runs() -> Iterator[tuple[str, int, Scenario]]:
-    """Yield hijack, steps and run: trainings of Y06 on Credit, ended early and watched by nobody."""
-    base = table("standard", CREDIT)
-    for name in BREAKING:
-        for steps in TIMES:
-            chosen = {**base, "model_options": {"steps": WATCHED}}
-            for run in hijacked(chosen, name, seed=range(FIRST_SEED, FIRST_SEED + SEEDS)):
-                shorter = run.model_options.merged({"steps": steps})
-                yield name, steps, replace(run, model_options=shorter, measures=("standardised",))
+def _watched(dataset: str) -> dict[str, Any]:
+    """Return a training of Y06 on a table."""
+    return {**table("standard", dataset), "model_options": {"steps": WATCHED}}
+
+
+def course_runs() -> Iterator[tuple[str, str, int, Scenario]]:
+    """Yield set, hijack, steps and run: trainings of Y06, ended early and watched by nobody."""
+    for dataset in GAME:
+        for name in BREAKING:
+            for run in hijacked(_watched(dataset), name, seed=GAME_SEEDS):
+                for steps in TIMES:
+                    shorter = run.model_options.merged({"steps": steps})
+                    ended = replace(run, model_options=shorter, measures=("standardised",))
+                    yield dataset, name, steps, ended
 
 
 def courses() -> dict[str, Any]:
-    """Return errors by hijack and steps, seed by seed, and those of a regression without messages."""
+    """Return errors by set, hijack and steps, seed by seed, and those of a regression without messages."""
     found: dict[str, Any] = {}
-    for name, steps, scenario in course_runs():
-        outcome = run_trial(scenario).outcome
-        numbers = {**outcome.baselines, **outcome.measurements}
-        at = found.setdefault(name, {}).setdefault(str(steps), {"error": [], "bar": []})
-        for kind, guess in (("error", name), ("bar", BAR)):
-            value = numbers[f"{guess} standardised"]
-            assert isinstance(value, Measurement)
-            at[kind].append(value.value)
+    for dataset, name, steps, scenario in course_runs():
+        course = found.setdefault(dataset, {}).setdefault(name, {})
+        at = course.setdefault(str(steps), {"error": [], "bar": []})
+        _add_errors(at, scenario, name)
     return found
 
 
-def main() -> None:
-    """Make all runs and keep what the figures need."""
+def halt_runs() -> Iterator[tuple[str, str, str, Scenario]]:
+    """Yield set, detector, role and run: Y06's trainings under the detectors that Y06 does not have."""
+    for dataset in GAME:
+        for detector in MORE_DETECTORS:
+            base = {**_watched(dataset), "detector": detector}
+            for run in honest(base, seed=GAME_SEEDS):
+                yield dataset, detector, HONEST, run
+            for name in BREAKING:
+                for run in hijacked(base, name, seed=GAME_SEEDS):
+                    yield dataset, detector, name, replace(run, measures=("standardised",))
+
+
+def halts() -> dict[str, Any]:
+    """Return by set, detector and role, seed by seed, whether and when it was halted, and the errors then."""
+    found: dict[str, Any] = {}
+    for dataset, detector, role, scenario in halt_runs():
+        roles = found.setdefault(dataset, {}).setdefault(detector, {})
+        at = roles.setdefault(role, {"halted": [], "steps": [], "error": [], "bar": []})
+        _add_errors(at, scenario, role)
+    return found
+
+
+def _add_errors(at: dict[str, list[Any]], scenario: Scenario, role: str) -> None:
+    """Run a training and put its numbers behind those of the seeds before."""
+    outcome = run_trial(scenario).outcome
+    numbers = {**outcome.baselines, **outcome.measurements}
+    for key in ("halted", "steps"):
+        if key in at:
+            at[key].append(outcome.measurements[key])
+    for kind, guess in (("error", role), ("bar", BAR)) if scenario.attacks else ():
+        value = numbers[f"{guess} standardised"]
+        assert isinstance(value, Measurement)
+        at[kind].append(value.value)
+
+
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "pictures": picture_rows,
+    "clouds": clouds,
+    "courses": courses,
+    "halts": halts,
+}
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Make all runs, or those of some parts, and keep what the figures need."""
     from whatleaks.runs.executors.inline import one_thread
 
+    tree: dict[str, Any] = {}
+    if arguments:
+        tree = json.loads(gallery_path().read_text("utf-8"))
     with one_thread():
-        tree = {"pictures": picture_rows(), "clouds": clouds(), "courses": courses()}
+        for name in arguments or PARTS:
+            tree[name] = PARTS[name]()
     sizes = {"seed": FIRST_SEED, "seeds": SEEDS, "points": POINTS, "perplexity": PERPLEXITY}
-    text = json.dumps({"sizes": sizes, **tree}, allow_nan=False)
+    text = json.dumps({**tree, "sizes": sizes}, allow_nan=False)
     write_atomically(gallery_path(), text.encode())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -98,10 +98,12 @@ def panels(
     y_label: str,
     log: bool = False,
     counts: bool = False,
+    log_counts: bool = False,
 ) -> str:
     """Draw small figures two by two under one legend; each has a scale of its own.
 
-    ``counts``: places on the axis are numbers such as steps, not shares.
+    ``counts``: places on the axis are numbers such as steps, not shares; ``log_counts``: each step
+    along it is a factor.
     """
     _need(title, parts)
     rows = -(-len(parts) // 2)
@@ -111,7 +113,9 @@ def panels(
         named: dict[str, Any] = {}
         for axes, part in zip(grid, parts, strict=False):
             _draw_lines(axes, part.lines, part.baselines, log)
-            if counts:
+            if log_counts:
+                axes.set_xscale("log")
+            if counts or log_counts:
                 axes.xaxis.set_major_formatter(lambda x, _: number(x))
             axes.set_title(printable(part.title), fontsize=10)
             words.append(f"{part.title}:")

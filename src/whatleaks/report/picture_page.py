@@ -74,6 +74,7 @@ def summary(result: PictureAudit) -> str:
     lines += [
         f"  {f.name:<26} {number(f.error.value):>7}  no message" for f in result.of("baseline")
     ]
+    lines += textwrap.wrap(result.asking(), 79)
     for d in result.detectors:
         false = round(d.false_halts.value * d.false_halts.n)
         lines += ["", f"{d.name}: halts honest training in {false} of {d.false_halts.n}"]
@@ -81,6 +82,7 @@ def summary(result: PictureAudit) -> str:
             f"  {w.hijack:<26} halted in {w.halted} of {w.of}, error by then {number(w.error.value)}"
             for w in d.watched
         ]
+        lines += textwrap.wrap(d.silent, 77, initial_indent="  ", subsequent_indent="  ")
     if result.defenses:
         lines += ["", "Defenses: error without -> with, accuracy without -> with"]
     lines += [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from whatleaks.arrays import Floats
-from whatleaks.catalog import card
+from whatleaks.catalog import card, cards
 from whatleaks.defenses.protocol import DataDefense
 from whatleaks.errors import SpecError, UsageError, nearest
 from whatleaks.metrics.branching import branching_advantage, branching_rate, pooled_branching_rate
@@ -315,9 +315,12 @@ def _pictures(height: int, colours: int, done: Done) -> Found:
 def _beyond(done: Done, errors: Mapping[str, Floats]) -> Found:
     """Return by how much every attack's error lies below the best guess without its messages.
 
-    Record by record; rivals are the baselines, and the attack itself with messages of others.
+    Record by record; rivals are the baselines, and the attack itself with messages of others. Of
+    baselines that one of them weighs against each other only that one is a rival: it chose without
+    the truth.
     """
     found = Found()
+    weighed = {name for one in cards("baseline") for name in getattr(one.part, "weighs", ())}
     for one in done.scored:
         if not isinstance(one, Scored) or one.role != "attack" or one.name not in errors:
             continue
@@ -326,6 +329,7 @@ def _beyond(done: Done, errors: Mapping[str, Floats]) -> Found:
             for s in done.scored
             if isinstance(s, Scored)
             and (s.name == one.name + SUFFIX or (s.role == "baseline" and s.name in errors))
+            and s.name not in weighed
         }
         if rivals:
             best = min(rivals, key=lambda name: float(rivals[name].mean()))

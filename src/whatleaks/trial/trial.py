@@ -8,7 +8,7 @@ errors and a column's average the values follow, so they are as secret as the ta
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import ShapeView
 from whatleaks.catalog import cards
-from whatleaks.codec import decode, encode, travels
+from whatleaks.codec import decode, encode
 from whatleaks.data.holdings import Rows, choose_rows, with_earlier, with_known, with_made_up
 from whatleaks.data.table import beside_table, unpack_table
 from whatleaks.defenses.protocol import (
@@ -31,7 +31,6 @@ from whatleaks.defenses.protocol import (
 )
 from whatleaks.errors import AttackError, SpecError
 from whatleaks.federation.protocol import Trained, likeliest
-from whatleaks.metrics.association import followed
 from whatleaks.metrics.intervals import mean_over_records, wilson
 from whatleaks.models.adapters.given import GivenModel
 from whatleaks.models.forest import Forest
@@ -55,10 +54,13 @@ from whatleaks.trial.measures import Done, measure, numbers_of
 from whatleaks.trial.outcome import Outcome, Quantity
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.plan import Plan, fits, plan
-from whatleaks.trial.preparing import Ready, filtered, ready
+from whatleaks.trial.preparing import filtered, ready
+from whatleaks.trial.ready import Ready
+from whatleaks.trial.records import PerRecord, Trial, no_records
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.branches import BranchScored
 from whatleaks.trial.scorers.values import Scored
+from whatleaks.trial.shown import of_pictures, pictures, samples
 from whatleaks.trial.stage import Stage, simulation
 from whatleaks.trial.truth import Committed, Truth
 from whatleaks.wire.channel import Alter, Channel
@@ -77,49 +79,6 @@ BOUNDED = (
 )
 FEWEST_AUXILIARY = 10
 FEWEST_ATTACKED = 2  # one record has no differences to follow
-
-
-@travels
-@dataclass(frozen=True)
-class PerRecord:
-    """What a trial knows of single records: private to whoever owns the table.
-
-    ``correct`` and ``alone`` hold 1 per judged record classed right, else 0; they are empty
-    where nobody predicts. ``joint`` and ``own`` are the scores behind them and ``labels`` the
-    true classes, ``judged`` the records' places in the table. ``spans``: what 0 to 1 stands for
-    in each column. ``granted``: complete records of others that the adversary was given.
-    ``groups``: which of ``group_names`` each target belongs to. ``samples`` hold truth beside
-    guess, only if the user asked for it; of pictures ``pictures`` do: the own halves, the truth and
-    every attack's guess.
-    """
-
-    columns: tuple[str, ...]
-    spread: Floats
-    scored: tuple[Scored, ...]
-    branches: tuple[BranchScored, ...]
-    correct: Ints
-    alone: Ints
-    asked: int
-    training_rows: int
-    samples: tuple[tuple[float, float, str, str], ...] = ()
-    phases: tuple[tuple[str, float], ...] = ()  # processor seconds of each phase
-    joint: Floats = field(default_factory=lambda: sealed(np.zeros((0, 0))))
-    own: Floats = field(default_factory=lambda: sealed(np.zeros((0, 0))))
-    labels: Ints = field(default_factory=lambda: sealed_ints([]))
-    judged: Ints = field(default_factory=lambda: sealed_ints([]))
-    spans: tuple[float, ...] = ()
-    granted: int = 0
-    groups: Ints = field(default_factory=lambda: sealed_ints([]))
-    group_names: tuple[str, ...] = ()
-    pictures: tuple[tuple[str, Floats], ...] = ()
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What came of a scenario: the outcome for everybody, the rest for the table's owner."""
-
-    outcome: Outcome
-    records: PerRecord
 
 
 @dataclass(frozen=True)
@@ -158,7 +117,7 @@ def run_group(
             held = (key, train(scenario, parts, table, clock, given))
         training = held[1]
         if isinstance(training, str):  # a defense that has nothing to do here
-            yield Trial(Outcome({}, notes=(training,)), _nothing())
+            yield Trial(Outcome({}, notes=(training,)), no_records())
         else:
             yield attack(scenario, parts, training, clock)
 
@@ -294,6 +253,8 @@ def attack(
         if scores is not None and together is not None:
             joint, own_scores = sealed(together), sealed(scores)
     measured = _about(stage, shown, correct)
+    if len(alone):
+        measured["accuracy alone"] = wilson(int(alone.sum()), len(alone), "accuracy")
     baselines: dict[str, Quantity] = {}
     columns = stage.holdings.joined_names(stage.victims)
     if done is not None:
@@ -309,7 +270,7 @@ def attack(
         alone,
         len(rows.targets),
         len(rows.training),
-        () if done is None else _samples(scenario, done, columns),
+        () if done is None else samples(scenario, done, columns),
         clock.told(),
         joint,
         own_scores,
@@ -318,7 +279,7 @@ def attack(
         training.data.spans_of(columns),
         len(rows.auxiliary) or len(shown.rows.known),
         *training.data.group_of(shown.rows.targets),
-        () if done is None else _shown_pictures(scenario, done, shown),
+        () if done is None else pictures(scenario, done, shown),
     )
     granted = sentences(parts.threat.grants) if attacked else ()
     stop = training.trained.stop
@@ -441,7 +402,9 @@ def _guess(
     name = parts.threat.name
     swapped = None
     if "control" in scenario.references:
-        swapped = exchanged_view(view, len(stage.rows.targets), streams.rng("control"))
+        targets = stage.rows.targets
+        alike = stage.holdings.labels[targets] if stage.holds_labels else None
+        swapped = exchanged_view(view, len(targets), streams.rng("control"), alike)
     guessers = list(parts.attacks)
     if parts.hijacker is not None:
         guessers.insert(0, stage.trained.reading)
@@ -468,34 +431,43 @@ def _guess(
         for card in cards("baseline"):
             if card.name in answers or not fits(card, parts.view):
                 continue
+            if getattr(card.part, "pictures", False) and not of_pictures(scenario):
+                continue
             one = card.build()
             blind = getattr(card.view, "blind", False)
             answer = commit(
                 one,
                 shape if blind else view,
-                streams.rng(f"baseline/{one.name}"),
+                streams.rng(f"baseline/{getattr(one, 'stream', one.name)}"),
                 # Our own that see nothing need no walls.
                 isolated=scenario.isolated and (not blind or is_foreign(one)),
             )
             scored.append(evaluator.score(answer, "baseline"))
             answers[one.name] = answer
     if "limit" in scenario.references:
-        evidence = view.evidence()
+        evidence = _with_labels(view.evidence(), stage, stage.rows.targets)
         others = evidence[:0]
         if len(stage.rows.others):
             others = stage.view(stage.rows.others).evidence()
+            others = _with_labels(others, stage, stage.rows.others)
         if bounded(evidence.shape[1], stage.truth.shape[1]):
             notes.append(BOUNDED)
         with clock("limit"):
             scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
     if "alone" in scenario.references:
         own, other_own = (
-            stage.holdings.joined(stage.members, rows)
+            _with_labels(stage.holdings.joined(stage.members, rows), stage, rows)
             for rows in (stage.rows.targets, stage.rows.others)
         )
         with clock("limit alone"):
             scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
     return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
+
+
+def _with_labels(evidence: Floats, stage: Stage, rows: Ints) -> Floats:
+    """Add the labels to what is known of records, where the adversary holds those of the targets."""
+    labels = stage.known_labels(rows)
+    return sealed(np.concatenate([evidence, labels], axis=1)) if labels.shape[1] else evidence
 
 
 def _again(
@@ -521,43 +493,3 @@ def _truth(stage: Stage) -> Truth:
         stage.trained.outputs(),
         stage.holdings.joined_grids(stage.victims),
     )
-
-
-def _samples(
-    scenario: Scenario, done: Done, columns: tuple[str, ...]
-) -> tuple[tuple[float, float, str, str], ...]:
-    """Show truth beside guess for a few records of the worst column: the user asked for it."""
-    if not scenario.shown or _of_pictures(scenario):
-        return ()
-    spread = done.evaluator.spread()
-    found = [
-        (followed(s.together[:, j], s.moved[:, j], spread[:, j]).value, s.name, j)
-        for s in done.scored
-        if isinstance(s, Scored) and s.role == "attack"
-        for j in range(s.squared.shape[1])
-    ]
-    if not found:
-        return ()
-    _, name, column = max(found, key=lambda entry: entry[0])
-    pairs = done.evaluator.samples(done.answers[name], column, scenario.shown)
-    return tuple((*pair, columns[column], name) for pair in pairs)
-
-
-def _of_pictures(scenario: Scenario) -> bool:
-    return bool(scenario.prepared("prepare") == "pictures")
-
-
-def _shown_pictures(scenario: Scenario, done: Done, stage: Stage) -> tuple[tuple[str, Floats], ...]:
-    """Show a few pictures beside what every attack makes of them: the user asked for it."""
-    attacks = [s.name for s in done.scored if s.role == "attack" and isinstance(s, Scored)]
-    if not scenario.shown or not _of_pictures(scenario) or not attacks:
-        return ()
-    pairs = {name: done.evaluator.pictures(done.answers[name], scenario.shown) for name in attacks}
-    own = sealed(stage.own[: scenario.shown])
-    truth = pairs[attacks[0]][0]
-    return (("own", own), ("truth", truth), *((name, guess) for name, (_, guess) in pairs.items()))
-
-
-def _nothing() -> PerRecord:
-    none = sealed_ints([])
-    return PerRecord((), sealed(np.zeros((0, 0))), (), (), none, none, 0, 0)
