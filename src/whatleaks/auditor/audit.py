@@ -37,7 +37,7 @@ from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
 from whatleaks.trial.limit import WIDE
 from whatleaks.trial.phases import Phases
-from whatleaks.trial.preparing import ready
+from whatleaks.trial.prepared_before import forget, ready_once
 from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import passive_names
@@ -96,6 +96,8 @@ def run_audit(
         scenario.check()
     rows, width = frame.shape
     packed = pack_table(frame, b"" if given is None else encode(given))
+    if executor.name != "inline":  # others prepare it in processes of their own
+        forget()
     del frame, checked  # the trials read the packed one: a large table is not held twice
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
@@ -108,7 +110,10 @@ def run_audit(
         first = replace(first, classes=classes)
 
     def performed(works: Sequence[Scenario]) -> list[Entry]:
-        return run_trials(works, packed, executor, out, display)
+        try:
+            return run_trials(works, packed, executor, out, display)
+        finally:
+            forget()
 
     entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
@@ -186,7 +191,7 @@ class _First:
 
 def _first(scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None) -> _First:
     """Prepare the table as the first trial does; only what the report says of it is kept."""
-    made = ready(scenario, frame, Streams(scenario.seed), given)
+    made = ready_once(scenario, frame, given)
     width = sum(len(c.encoded_as) or 1 for c in made.columns if c.owner == "passive")
     return _First(tuple(made.columns), made.classes, tuple(made.notes), made.target_range, width)
 

@@ -26,6 +26,7 @@ from whatleaks.models.ridge import Ridge, fitted
 DRAWS = 200
 KEPT = (1.0, 0.3, 0.1)  # shares of the draws
 CHUNK = 40_000  # draws that go through the model at a time
+CELLS = 10_000_000  # and at most so many values of them
 
 # own columns, unknown values -> what the model would release: both have a row for each draw
 Release = Callable[[Floats, Floats], Floats]
@@ -74,7 +75,7 @@ def narrowed(
     ``centre`` has a row for each record; ``spread`` are the draws' distances from it.
     """
     found: list[list[Floats]] = [[] for _ in KEPT]
-    step = max(1, CHUNK // len(spread))
+    step = max(1, min(CHUNK // len(spread), CELLS // max(1, spread.size)))
     for i in range(0, len(centre), step):
         part = slice(i, i + step)
         x = np.clip(centre[part, None, :] + spread, 0.0, 1.0)  # records x draws x columns
