@@ -32,6 +32,7 @@ def test_it_is_near_what_was_measured() -> None:
 MEASURED: list[tuple[dict[str, object], float]] = [
     ({"rows": 178, "columns": 13, "quick": True}, 11.0),
     ({}, 40.0),
+    ({"rows": 2_000, "columns": 500}, 226.0),
 ]
 
 

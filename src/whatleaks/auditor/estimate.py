@@ -1,8 +1,8 @@
 """How long an audit will take, roughly, before it starts: for people who plan their day.
 
-A share for the start and one that every trial has were measured with
-``benchmarks/bench_audit_cost.py`` on linear models (wine, breast cancer). What a column and a cell
-add are rough guesses. Other models, and a busy machine, take longer.
+Measured with ``benchmarks/bench_audit_cost.py`` on linear models: the start and what every trial has
+on wine and breast cancer, what a column adds on 2,000 x 500, what a million cells add on the
+preparation of 200,000 x 50. Other models, and a busy machine, take longer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from whatleaks.trial.scenario import Scenario
 START = 4.0  # seconds of processor time for what is loaded
 TRIAL = 0.8  # that every trial costs
 PER_COLUMN = 0.005  # and for each column of the table
-PER_MILLION_CELLS = 0.6  # reading and preparing, once for each training
+PER_MILLION_CELLS = 0.3  # reading, preparing (0.1) and training, once for each training
 LONG = 60.0  # seconds from which an estimate is worth a line
 
 
