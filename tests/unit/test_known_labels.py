@@ -18,6 +18,7 @@ from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import run_group
 
 ROWS = 60
+SMALL = {"rounds": 1, "max_depth": 1, "key_bits": 512, "insecure_test_key": True}
 
 
 def table() -> pd.DataFrame:
@@ -59,9 +60,7 @@ def followed_alone(
 
 
 def test_who_trained_with_the_labels_knows_them() -> None:
-    alone, _ = followed_alone(
-        "boost", "boost-known", "threshold-known", {"rounds": 1, "max_depth": 1}
-    )
+    alone, _ = followed_alone("boost", "boost-known", "threshold-known", SMALL)
     assert alone > 0.99
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import stat
 from contextlib import redirect_stderr
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,14 @@ from matplotlib.image import imsave
 from typer.testing import CliRunner
 
 from whatleaks.auditor.picture_result import PictureFinding, joined_halves
-from whatleaks.auditor.pictures import LEAKS, OPEN, PictureSpec, _headline, picture_scenarios
+from whatleaks.auditor.pictures import (
+    KNOWN,
+    LEAKS,
+    OPEN,
+    PictureSpec,
+    _headline,
+    picture_scenarios,
+)
 from whatleaks.catalog import cards
 from whatleaks.cli import app, main
 from whatleaks.data.picture_files import OwnPictures, of_arrays, read_pictures
@@ -47,6 +55,18 @@ def test_a_hijack_beyond_chance_makes_the_headline_whoever_adds_more(doubtful: f
     assert level == LEAKS
     said, level = _headline([found("lucky", doubtful, -0.01)], 80)
     assert (level, "chance" in said) == (OPEN, True)
+
+
+def test_a_hijack_that_draws_well_in_some_trainings_only_is_no_comfort() -> None:
+    number = Measurement(0.4, 0.1, 0.7, 90, "error", "records and seeds")
+    adds = Measurement(-0.2, -0.9, 0.5, 90, "error", "records and seeds")
+    wild = PictureFinding(
+        "wild", "wild", "attack", number, number, number, adds, ahead=2, trainings=3
+    )
+    said, level = _headline([wild], 300)
+    assert (level, "in 2 of 3 trainings" in said) == (OPEN, True)
+    said, level = _headline([replace(wild, ahead=0)], 300)
+    assert level == KNOWN
 
 
 def saved(folder: Path, **arrays: Any) -> Path:

@@ -194,7 +194,7 @@ def sizes(works: list[Double], width: int) -> list[int]:
 def test_works_that_share_a_training_are_one_job(tmp_path: Path) -> None:
     log = tmp_path / "log"
     works = [*group(2, log, "a"), *group(5, log, "b"), Double(seed=9)]
-    assert sizes(works, width=1) == [5, 2, 1]  # the largest first
+    assert sizes(works, width=1) == [2, 5, 1]  # as they come: one seed after another
 
 
 def test_groups_are_split_only_where_workers_would_stand_idle(tmp_path: Path) -> None:

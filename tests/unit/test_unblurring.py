@@ -140,6 +140,7 @@ def test_an_audit_tells_the_scheme_to_attacks_that_can_use_it() -> None:
 
 def test_known_people_and_the_scheme_together_are_as_good_as_the_true_weights() -> None:
     """Case ii is undone exactly, so who is told answers as if nothing had been blurred."""
+    from whatleaks.attacks.column_regression import ColumnRegression
     from whatleaks.attacks.conditional_mean_known import ConditionalMeanKnown
     from whatleaks.attacks.half_star import HalfStar
     from whatleaks.models.additive import Additive
@@ -165,7 +166,7 @@ def test_known_people_and_the_scheme_together_are_as_good_as_the_true_weights() 
             own=sealed(own), scores=sealed(scores), unknown=3, model=model, auxiliary=people
         )
 
-    for kind in (HalfStar, ConditionalMeanKnown):
+    for kind in (HalfStar, ColumnRegression, ConditionalMeanKnown):
         errors = [
             float(((attack.infer(view(given), RNG(3)).values - x) ** 2).mean())
             for attack, given in (

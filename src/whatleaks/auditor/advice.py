@@ -64,12 +64,17 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     attacks = sum(len(t.of("attack")) for t in threats)
     found = rated(tried, compared)
     threat, attack, column = found.worst
-    if not found.beyond:
+    if found.word == UNSETTLED:
+        text = (
+            f"What joining adds is unsettled: none of the attacks tried ({attacks}) shows "
+            f"{percent(LOW)} or more beyond luck, but {found.open}; {MORE}."
+        )
+    elif not found.beyond:
         text = (
             f"Joining adds nothing that could be told from luck: none of the attacks tried ({attacks}) "
             "learns more from what it is sent than from the messages of other people."
         )
-    elif found.word in ("low", UNSETTLED):
+    elif found.word == "low":
         text = (
             f"Joining adds little: the best of the attacks tried ({attacks}) follows "
             f"{share(column.adds)} more of the differences between people in “{column.column}” than "
@@ -85,9 +90,7 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             f"{share(column.leakage)} of the differences between people in “{column.column}”, "
             f"and {percent(column.known)} without joining."
         )
-    if found.word == UNSETTLED:
-        text += f" But how much is unsettled: {found.open}; {MORE}."
-    elif found.open:
+    if found.word != UNSETTLED and found.open:
         text += f" More, {found.open}."
     return Headline(
         text, found.word, column.leakage, column.adds, threat.name, attack.name, column.column,
@@ -161,6 +164,11 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
         )
         return Condition(name, f"{start}: {why}.", "")
     found = rated(tried, compared)
+    if found.word == "low" and not any(card("threat", t.name).part.reads for t in chosen):
+        # Who is sent nothing about a person learns nothing by joining, whatever the model tells.
+        who = " and ".join(t.name for t in chosen)
+        why = f"tried only by {who}, who sees no message about a person, which proves nothing"
+        return Condition(name, f"{start}: {why}.", "")
     (threat, attack, column), said = found.worst, _told(found)
     if name == "records" and chosen != both and list(attacked(both)):
         more = rated(list(attacked(records)), compared)

@@ -37,7 +37,7 @@ from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
 from whatleaks.trial.limit import WIDE
 from whatleaks.trial.phases import Phases
-from whatleaks.trial.preparing import ready
+from whatleaks.trial.prepared_before import forget, ready_once
 from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import passive_names
@@ -96,6 +96,8 @@ def run_audit(
         scenario.check()
     rows, width = frame.shape
     packed = pack_table(frame, b"" if given is None else encode(given))
+    if executor.name != "inline":  # others prepare it in processes of their own
+        forget()
     del frame, checked  # the trials read the packed one: a large table is not held twice
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
@@ -108,7 +110,10 @@ def run_audit(
         first = replace(first, classes=classes)
 
     def performed(works: Sequence[Scenario]) -> list[Entry]:
-        return run_trials(works, packed, executor, out, display)
+        try:
+            return run_trials(works, packed, executor, out, display)
+        finally:
+            forget()
 
     entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
@@ -140,9 +145,12 @@ def run_audit(
     told += _other_models(spec, planned)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(
-            f"Accuracy and row counts are those of the {classed[0].scenario.branch} federation."
+            f"Accuracy and the number of training records are those of the {classed[0].scenario.branch} federation."
         )
     records = classed[0].records
+    # Known people are not attacked, so threats may differ: the number is that of the headline's.
+    under = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
+    attacked_in = under[0] if under else classed[0]
     return AuditResult(
         headline=head,
         threats=threats,
@@ -152,7 +160,7 @@ def run_audit(
         classes=first.classes,
         rows=rows,
         training_rows=records.training_rows,
-        target_rows=records.asked,
+        target_rows=attacked_in.records.asked,
         worth=worth_of(classed, streams),
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
@@ -183,7 +191,7 @@ class _First:
 
 def _first(scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None) -> _First:
     """Prepare the table as the first trial does; only what the report says of it is kept."""
-    made = ready(scenario, frame, Streams(scenario.seed), given)
+    made = ready_once(scenario, frame, given)
     width = sum(len(c.encoded_as) or 1 for c in made.columns if c.owner == "passive")
     return _First(tuple(made.columns), made.classes, tuple(made.notes), made.target_range, width)
 

@@ -72,7 +72,8 @@ def comparisons(tried: Sequence[Found]) -> int:
 class Rated:
     """Where most is added, whether beyond luck, the word for it, and what is not ruled out.
 
-    ``up_to``: the largest upper end of all intervals, in ``open_column``.
+    ``up_to``: the largest upper end of all intervals, in ``open_column``. Where the word is
+    unsettled, that is the column to look at.
     """
 
     worst: Found
@@ -86,10 +87,9 @@ class Rated:
         """Say how much more is not ruled out, where it would be another word."""
         if not self.reaches_further:
             return ""
-        where = f" in “{self.open_column}”"
         if self.word != UNSETTLED and self.open_column == self.worst[2].column:
-            where = ""
-        return f"up to {percent(self.up_to)}{where} is not ruled out"
+            return f"up to {percent(self.up_to)} is not ruled out"
+        return f"up to {percent(self.up_to)} in “{self.open_column}” is not ruled out"
 
     @property
     def reaches_further(self) -> bool:
@@ -105,12 +105,12 @@ def rated(tried: Sequence[Found], compared: int) -> Rated:
     """
     sure = [found for found in tried if found[2].chance * compared <= ALARMS]
     worst = max(sure or tried, key=lambda found: found[2].strength)
-    _, _, open_ = max(tried, key=lambda found: found[2].adds.high)
-    up_to = min(open_.adds.high, 1.0)
+    open_ = max(tried, key=lambda found: (found[2].adds.high, found[2].strength))
+    up_to = min(open_[2].adds.high, 1.0)
     word = level(worst[2]) if sure else "low"
     if word == "low" and up_to >= LOW:
-        word = UNSETTLED
-    return Rated(worst, bool(sure), word, up_to, open_.column)
+        worst, word = open_, UNSETTLED
+    return Rated(worst, bool(sure), word, up_to, open_[2].column)
 
 
 def above(head: Headline, most: float) -> str | None:

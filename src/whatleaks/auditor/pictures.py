@@ -36,6 +36,7 @@ from whatleaks.data.picture_files import OwnPictures
 from whatleaks.data.picture_table import picture_table
 from whatleaks.data.table import pack_table
 from whatleaks.errors import AuditError, UsageError, argument
+from whatleaks.metrics.intervals import clipped
 from whatleaks.runs.executors import Executor
 from whatleaks.runs.provenance import code, environment, table_hash
 from whatleaks.runs.runner import Display
@@ -52,6 +53,7 @@ ASKING = "split-query"  # nobody hijacks, but the trained network may be asked
 STEPS = 300  # of a training; what a hijacker trains alone takes as many
 QUICK = {"seeds": 1, "targets": 60, "steps": 80}
 REFERENCES = ("baselines", "control", "joining")
+MOST = 4.0  # of a squared difference from -1 to 1
 LEAKS, KNOWN, OPEN = "leaks", "no more than known", "open"
 
 
@@ -208,20 +210,23 @@ def _findings(entries: Sequence[Entry]) -> tuple[PictureFinding, ...]:
                 kind: over_seeds([number(run, f"{name} {kind}") for run in runs])
                 for kind in ("pixels", "psnr", "ssim")
             }
-            adds = None
+            adds, each = None, []
             if role == "attack":
-                adds = over_seeds([number(run, f"{name} adds") for run in runs])
+                each = [number(run, f"{name} adds") for run in runs]
+                adds = over_seeds(each)
             found[name] = PictureFinding(
                 name,
                 named(name)[0],
                 role,
-                numbers["pixels"],
+                clipped(numbers["pixels"], 0.0, MOST),
                 numbers["psnr"],
                 numbers["ssim"],
                 adds,
                 _rival(runs, name),
                 obeys.get(name, False),
                 weakest([s.isolated for r in runs for s in r.records.scored if s.name == name]),
+                sum(one.low > 0.0 for one in each),
+                len(runs),
             )
     return tuple(found.values())
 
@@ -234,7 +239,8 @@ def _rival(runs: Sequence[Entry], name: str) -> str:
 def _headline(findings: Sequence[PictureFinding], steps: int) -> tuple[str, str]:
     """Say whether any hijack tells more than its holder knew before, by the one that adds most.
 
-    One that adds beyond chance comes before one that adds more and might by luck.
+    One that adds beyond chance comes before one that adds more and might by luck. A hijack that fails in
+    some trainings and draws well in others is no comfort: its average is not the answer then.
     """
     attacks = [(one, one.adds) for one in findings if one.role == "attack" and one.adds is not None]
     best, adds = max(attacks, key=lambda pair: (pair[1].low > 0.0, pair[1].value))
@@ -245,6 +251,13 @@ def _headline(findings: Sequence[PictureFinding], steps: int) -> tuple[str, str]
             f"After {steps} steps a hijack ({best.name}) draws the hidden halves with {share:.0%} less error than the best "
             "guess without the messages about that person.",
             LEAKS,
+        )
+    often = max((one for one, _ in attacks), key=lambda one: one.ahead)
+    if often.ahead:
+        return (
+            f"Open: after {steps} steps a hijack ({often.name}) drew the hidden halves better than the best guess without the "
+            f"messages about that person in {often.ahead} of {often.trainings} trainings, beyond chance, and not in the others.",
+            OPEN,
         )
     if adds.value <= 0.0:
         return (

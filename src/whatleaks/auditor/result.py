@@ -253,7 +253,8 @@ class Headline:
     """How bad is it: one sentence, and where the worst is.
 
     ``level`` goes by what joining adds: low, medium, high or complete; "unsettled" if little was
-    found but an interval reaches further than low; "unknown" if no attack ran.
+    found but an interval reaches further than low (the column is then the one whose interval
+    reaches furthest); "unknown" if no attack ran.
     ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
     ``already``: columns that the partner has without joining. ``up_to``: the largest upper end of
     all intervals, in ``open_column``: more than that is ruled out, less is not.

@@ -82,7 +82,9 @@ class AuditSpec:
                 f"{argument('hidden')} has no meaning for {argument('model')} {self.model}: "
                 "use network or joint-network"
             )
-        object.__setattr__(self, "hidden", tuple(whole("hidden", size, 1) for size in self.hidden))
+        object.__setattr__(self, "hidden", tuple(whole("hidden", size) for size in self.hidden))
+        if any(size < 1 for size in self.hidden):
+            raise UsageError(f"{argument('hidden')} layers need at least 1 unit, got {self.hidden}")
         if self.bins is not None:
             object.__setattr__(self, "bins", whole("bins", self.bins))
         if not self.hidden:

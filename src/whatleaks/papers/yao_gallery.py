@@ -72,7 +72,7 @@ def picture_rows() -> dict[str, Any]:
 
 
 def picture_runs() -> list[Scenario]:
-    """Return the runs of the grid: those of Y03, first seed."""
+    """Return the runs of the grid: sizes of Y03, seed 10."""
     base = pictures("standard")
     return [run for name in HIJACKS for run in hijacked(base, name, seed=[FIRST_SEED])]
 

@@ -1,7 +1,8 @@
 """Hijack against detector: who was halted when, and what had been told by then, from what is stored.
 
-SplitGuard and Gradient Scrutinizer come from the runs of Y06 (four seeds), the comparison of lengths and
-the echo from the gallery (three seeds); all are trainings of 400 steps.
+SplitGuard and Gradient Scrutinizer come from the runs of Y06, the comparison of lengths and the echo from
+the gallery; all are trainings of 400 steps, of the same three seeds. So is the bar: the regression of the
+gallery's unwatched trainings, whose records are the same.
 """
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from whatleaks.metrics.measurement import Measurement
-from whatleaks.papers.comparison import ratio_of, told
 from whatleaks.papers.grouping import scenario_of, value
 from whatleaks.papers.yao_detectors import HONEST, SCRUTINIZER, SPLITGUARD, role_of
-from whatleaks.papers.yao_gallery import GAME, MORE_DETECTORS
-from whatleaks.papers.yao_setup import BAR, BREAKING, SHORT
+from whatleaks.papers.yao_gallery import GAME, GAME_SEEDS, MORE_DETECTORS, WATCHED
+from whatleaks.papers.yao_setup import BREAKING, SHORT
 from whatleaks.runs.record import Record
 
 DETECTORS = (SPLITGUARD, SCRUTINIZER, *MORE_DETECTORS)
@@ -27,7 +26,7 @@ DETECTORS = (SPLITGUARD, SCRUTINIZER, *MORE_DETECTORS)
 class Match:
     """One role under one detector: seed by seed, whether it was halted, after how many steps, the errors then.
 
-    ``bars`` are errors of the regression without messages; an honest party has neither.
+    ``bars`` are errors of the regression without messages; an honest party has no errors.
     """
 
     halted: tuple[bool, ...]
@@ -40,41 +39,46 @@ class Match:
         """The seeds that were halted, by their places."""
         return [place for place, halted in enumerate(self.halted) if halted]
 
-    def over_bar(self) -> Measurement | None:
-        """Return the error over the regression's when the halts came, if there are any."""
-        pairs = [(self.errors[i], self.bars[i]) for i in self.ended]
-        return ratio_of(pairs) if pairs else None
+    def over_bar(self) -> list[float]:
+        """Return the error over the regression's when the halts came, seed by seed."""
+        return [self.errors[i] / self.bars[i] for i in self.ended]
 
 
 def matches(
     gallery: Mapping[str, Any], watched: Sequence[Record]
 ) -> dict[tuple[str, str, str], Match]:
     """Return every match by set, detector and role."""
+    bars = {
+        dataset: tuple(courses[BREAKING[0]][str(WATCHED)]["bar"])
+        for dataset, courses in gallery["courses"].items()
+    }
     found = {
         (dataset, detector, role): Match(
-            *(tuple(at[key]) for key in ("halted", "steps", "error", "bar"))
+            tuple(at["halted"]), tuple(at["steps"]), tuple(at["error"]), bars[dataset]
         )
         for dataset, detectors in gallery["halts"].items()
         for detector, roles in detectors.items()
         for role, at in roles.items()
     }
     groups: dict[tuple[str, str, str], list[Record]] = {}
-    for record in watched:
+    for record in sorted(watched, key=lambda one: scenario_of(one).seed):
         scenario = scenario_of(record)
-        key = (scenario.dataset, scenario.detector, role_of(record))
-        groups.setdefault(key, []).append(record)
+        if scenario.seed in GAME_SEEDS:
+            key = (scenario.dataset, scenario.detector, role_of(record))
+            groups.setdefault(key, []).append(record)
     for (dataset, detector, role), records in groups.items():
-        names = () if role == HONEST else (f"{role} standardised", f"{BAR} standardised")
+        errors = () if role == HONEST else (value(r, f"{role} standardised") for r in records)
         found[dataset, detector, role] = Match(
             tuple(bool(record.measurements["halted"]) for record in records),
             tuple(int(value(record, "steps")) for record in records),
-            *(tuple(value(record, name) for record in records) for name in names),
+            tuple(errors),
+            bars[dataset],
         )
     return found
 
 
 def game_table(gallery: Mapping[str, Any], watched: Sequence[Record]) -> str:
-    """Write all matches as a table: halts, mean steps, error over the regression's by then."""
+    """Write all matches as a table: halts, mean steps, least and most error over the regression's by then."""
     found = matches(gallery, watched)
     rows = []
     for dataset in GAME:
@@ -89,12 +93,11 @@ def game_table(gallery: Mapping[str, Any], watched: Sequence[Record]) -> str:
 
 
 def _cell(match: Match) -> str:
-    ended, over = match.ended, match.over_bar() if match.errors else None
+    ended = match.ended
     said = f"{len(ended)} of {len(match.halted)}"
     if ended:
         said += f" at {np.mean([match.steps[i] for i in ended]):.0f}"
-    return (
-        said
-        if over is None
-        else f"{said}: {told(over, 1) if len(ended) > 1 else f'{over.value:.1f}'}"
-    )
+    if not ended or not match.errors:
+        return said
+    over = match.over_bar()
+    return f"{said}: {min(over):.1f} to {max(over):.1f}"

@@ -99,11 +99,12 @@ def panels(
     log: bool = False,
     counts: bool = False,
     log_counts: bool = False,
+    across: int = 6,
 ) -> str:
     """Draw small figures two by two under one legend; each has a scale of its own.
 
     ``counts``: places on the axis are numbers such as steps, not shares; ``log_counts``: each step
-    along it is a factor.
+    along it is a factor. ``across``: names in a row of the legend.
     """
     _need(title, parts)
     rows = -(-len(parts) // 2)
@@ -129,7 +130,10 @@ def panels(
         figure.supylabel(printable(y_label), fontsize=10)
         figure.suptitle(printable(title), x=0.02, ha="left", fontweight="bold")
         figure.legend(
-            list(named.values()), list(named), loc="outside lower left", ncols=min(6, len(named))
+            list(named.values()),
+            list(named),
+            loc="outside lower left",
+            ncols=min(across, len(named)),
         )
         return svg(figure, title, " ".join(words))
 

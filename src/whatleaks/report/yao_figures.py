@@ -99,7 +99,7 @@ def _sizes(errors: Mapping[str, Any]) -> str:
         }
         parts.append(Panel(SHORT[dataset], [lines["hijack"]], [lines["bar"], lines["mean"]]))
     title = "URVFL by the number of auxiliary records"
-    return panels(title, parts, "auxiliary records", "mean squared error", True, log_counts=True)
+    return panels(title, parts, "auxiliary records", "mean squared error", log_counts=True)
 
 
 def _game(gallery: Mapping[str, Any], watched: Sequence[Record], dataset: str) -> str:
@@ -113,13 +113,14 @@ def _game(gallery: Mapping[str, Any], watched: Sequence[Record], dataset: str) -
         lines = [Line("not watched", steps, errors)]
         lines += [_halts(found[dataset, detector, hijack], detector) for detector in DETECTORS]
         parts.append(Panel(hijack, lines, [Line("no message", steps, bar)]))
-    title = f"{SHORT[dataset]}: what is told by each step, and when a detector halts"
-    return panels(title, parts, "steps", "mean squared error, variance 1", log=True, counts=True)
+    title = f"{SHORT[dataset]}: what is told by each step, and by when each detector halts"
+    unit = "mean squared error, variance 1"
+    return panels(title, parts, "steps", unit, log=True, counts=True, across=3)
 
 
 def _halts(match: Match, detector: str) -> Line:
     """Return the error at the halts of one detector, at their mean step."""
-    ended, label = match.ended, f"{detector} halts"
+    ended, label = match.ended, detector
     if len(ended) < 2:
         return Line(label, [], [])
     steps = float(np.mean([match.steps[i] for i in ended]))

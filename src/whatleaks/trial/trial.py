@@ -54,7 +54,8 @@ from whatleaks.trial.measures import Done, measure, numbers_of
 from whatleaks.trial.outcome import Outcome, Quantity
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.plan import Plan, fits, plan
-from whatleaks.trial.preparing import filtered, ready
+from whatleaks.trial.prepared_before import ready_once
+from whatleaks.trial.preparing import filtered
 from whatleaks.trial.ready import Ready
 from whatleaks.trial.records import PerRecord, Trial, no_records
 from whatleaks.trial.scenario import Scenario
@@ -142,7 +143,7 @@ def train(
     given = given if scenario.given else None
     clock = clock or Phases()
     with clock("prepare"):
-        data = ready(scenario, table, Streams(scenario.seed), given)
+        data = ready_once(scenario, table, given)
     streams = _streams(scenario)
     if isinstance(parts.defense, DataDefense):
         left = filtered(data, parts.defense)
