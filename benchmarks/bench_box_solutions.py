@@ -16,7 +16,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import lsq_linear, minimize
 
-from whatleaks.models.box_solutions import constrained, half_star, nearest, parts, relaxed_centre
+from whatleaks.models.box_solutions import (
+    constrained,
+    half_star,
+    nearest,
+    null_space,
+    parts,
+    relaxed_centre,
+)
 
 FEWEST = 20.0
 LONGEST = 10.0
@@ -35,8 +42,8 @@ def _nearest_by_solver(matrix: np.ndarray, b: np.ndarray) -> None:
 
 def _centre_by_solver(matrix: np.ndarray, b: np.ndarray) -> None:
     """Solve RCC's primal with D = L L^T: SciPy has no semidefinite programmes."""
-    pieces = parts(matrix)
-    q, free = pieces.inverse @ b, pieces.null.shape[1]
+    null = null_space(matrix)
+    q, free = parts(matrix).inverse @ b, null.shape[1]
     low = np.tril_indices(free)
 
     def root(v: np.ndarray) -> np.ndarray:
@@ -45,8 +52,8 @@ def _centre_by_solver(matrix: np.ndarray, b: np.ndarray) -> None:
         return made
 
     def room(v: np.ndarray) -> np.ndarray:
-        x = q + pieces.null @ v[:free]
-        return np.asarray(x * (1 - x) - ((pieces.null @ root(v)) ** 2).sum(axis=1))
+        x = q + null @ v[:free]
+        return np.asarray(x * (1 - x) - ((null @ root(v)) ** 2).sum(axis=1))
 
     start = np.concatenate([np.zeros(free), np.eye(free)[low] * 0.05])
     minimize(

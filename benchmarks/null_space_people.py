@@ -27,7 +27,7 @@ from whatleaks.arrays import Floats
 from whatleaks.attacks.equations import equations
 from whatleaks.attacks.lattice_decoding import LatticeDecoding
 from whatleaks.models.additive import log_ratios
-from whatleaks.models.box_solutions import nearest, parts
+from whatleaks.models.box_solutions import nearest, null_space, parts
 from whatleaks.models.few_records import learnt_together
 from whatleaks.models.lattice import LatticeSettings, decode
 from whatleaks.models.precision import seen_precision
@@ -135,7 +135,7 @@ def measured(stage: Stage, seed: int) -> dict[str, float]:
     truth, other_truth = stage.truth, stage.holdings.joined(stage.victims, stage.rows.others)
     known = view.auxiliary
     system = equations(view.own, log_ratios(view.scores), view.model)
-    pieces = parts(system.matrix)
+    pieces, null = parts(system.matrix), null_space(system.matrix)
 
     def inputs(own: Floats, scores: Floats) -> Floats:
         right = equations(own, log_ratios(scores), view.model).right
@@ -146,8 +146,8 @@ def measured(stage: Stage, seed: int) -> dict[str, float]:
     told = inputs(known.own, known.released)
 
     def error(learn: Learner, seen: Floats, values: Floats) -> float:
-        rest = learn(seen, values @ pieces.null, asked)
-        found = nearest(system.matrix, system.right, solved + rest @ pieces.null.T)
+        rest = learn(seen, values @ null, asked)
+        found = nearest(system.matrix, system.right, solved + rest @ null.T)
         return float(((np.clip(found, 0.0, 1.0) - truth) ** 2).mean())
 
     rng = np.random.default_rng(seed)

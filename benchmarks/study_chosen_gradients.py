@@ -1,15 +1,20 @@
 """How much chosen gradients read from one SecureBoost tree, and how often a spot check notices.
 
-python benchmarks/study_chosen_gradients.py
+python benchmarks/study_chosen_gradients.py [--audit]
+
+``--audit``: only what the attack of audits makes of it, seeds 10 to 12.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from study_countermeasures import told
 
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.federation.boost.chosen import Alphabet, ChosenGradients
@@ -20,6 +25,9 @@ from whatleaks.federation.boost.spot_check import draws, modulus_bits
 from whatleaks.metrics.intervals import wilson
 from whatleaks.models.boosted_trees import BoostSettings, derivatives
 from whatleaks.seeds import Streams
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
+from whatleaks.trial.trial import run_trial
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
 from whatleaks.wire.parties import ACTIVE, PASSIVE
@@ -112,7 +120,32 @@ def noticed() -> None:
         )
 
 
+def in_an_audit() -> None:
+    """Let the attack of audits loose, unchecked, checked, and checked where there is one round."""
+    keys = {"key_bits": 512, "insecure_test_key": True}
+    for defense, rounds in (("", 3), ("spot-checks", 3), ("spot-checks", 1)):
+        for known in (10, 25, 50):
+            asked = Scenario(
+                "breast-cancer", unknown=20, data=Settings({"rows": 400, "training_fraction": 0.6}),
+                model="boost-chosen", model_options=Settings({**keys, "rounds": rounds}),
+                threat="boost-chosen", attacks=("reverse-sum",), defense=defense, known=known,
+                references=("baselines", "control"),
+            )  # fmt: skip
+            done = [run_trial(replace(asked, seed=seed)) for seed in range(10, 13)]
+            seen = [trial.outcome.measurements.get("greedy noticed") for trial in done]
+            read = [trial.outcome.measurements["records spelled"] for trial in done]
+            print(
+                f"{defense or 'no check'}, {rounds} rounds, {known} known | spelled {read}, greedy "
+                f"noticed {seen} | {told(done, 'reverse-sum')} | control "
+                f"{told(done, 'reverse-sum control')} | bar {told(done, 'auxiliary-regression')}",
+                flush=True,
+            )
+
+
 if __name__ == "__main__":
+    if "--audit" in sys.argv:
+        in_an_audit()
+        sys.exit()
     noticed()
     false_alarms()
     read_one_tree(unnoticed=False)

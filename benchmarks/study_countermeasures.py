@@ -1,14 +1,17 @@
 """Every countermeasure of an encrypted regression against every attack on it that can use it.
 
-WHATLEAKS_DATA=... python benchmarks/study_countermeasures.py
+WHATLEAKS_DATA=... python benchmarks/study_countermeasures.py --seeds 3
 
-Breast cancer, 240 records that train, 10 own columns, 20 of the partner. ``follows``: share of the
-differences between people, over all columns, as audits count it; in brackets the bar: the same
-people's regression without messages, or the learner with own columns.
+Breast cancer, 240 records that train, 10 own columns, 20 of the partner. Numbers are shares of the
+differences between people, over all columns, as audits count them: the mean over seeds with its t
+interval. After them the bar: the same people's regression without messages, or the learner with own
+columns.
 """
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,14 +19,17 @@ from sklearn.datasets import load_breast_cancer
 
 from whatleaks.errors import WhatleaksError
 from whatleaks.metrics.association import followed
+from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.models.adam import Adam
 from whatleaks.models.adam_roots import Averages, undone
+from whatleaks.trial.plan import plan
 from whatleaks.trial.records import Trial
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import run_trial
+from whatleaks.trial.trial import run_group
 
+# No number depends on the key: tests/unit/test_key_sizes.py.
 OPTIONS = {"key_bits": 512, "insecure_test_key": True, "whole": True, "epochs": 30}
 BASE = Scenario(
     "breast-cancer",
@@ -36,8 +42,8 @@ BASE = Scenario(
 CASES = (
     ("encrypted", "intermediate-recovery", ""),
     ("encrypted-known", "subspace-regression", "auxiliary-regression"),
-    ("encrypted-label", "label-reading", "alone"),
     ("colluding-arbiter", "arbiter-inversion", "alone"),
+    ("encrypted-label", "label-reading", "alone"),
 )
 SPARES = (0, 1, 2, 4, 10)
 DEFENSES = (
@@ -50,36 +56,67 @@ DEFENSES = (
 )
 
 
-def follows(done: Trial, name: str) -> str:
+def scored(done: Trial, name: str) -> Scored | None:
+    """Return what a guess was worth, or None if nobody made it."""
+    found = next((s for s in done.records.scored if s.name == name), None)
+    return found if isinstance(found, Scored) else None
+
+
+def follows(done: Trial, one: Scored) -> float:
     """Return how far a guess follows differences, averaged over columns."""
-    scored = next((s for s in done.records.scored if s.name == name), None)
-    if not isinstance(scored, Scored):
-        return "nothing"
     spread = done.records.spread
     shares = [
-        followed(scored.together[:, j], scored.moved[:, j], spread[:, j]).value
+        followed(one.together[:, j], one.moved[:, j], spread[:, j]).value
         for j in range(spread.shape[1])
     ]
-    named = f", {int(scored.named.sum())} of {len(scored.named)} named" if len(shares) == 1 else ""
-    return f"{float(np.mean(shares)):.2f}{named}"
+    return float(np.mean(shares))
 
 
-def tried(defense: str, threat: str, attack: str, bar: str) -> str:
-    """Run one attack under one defense and say what it got."""
-    wanted = replace(
-        BASE, threat=threat, attacks=(attack,), defense=defense, known=25,
-        references=("baselines", "alone"),
-    )  # fmt: skip
-    try:
-        done = run_trial(wanted)
-    except WhatleaksError as refused:  # a defense that leaves the adversary nothing to hold
-        return f"nothing to hold: {refused}"
-    told = done.outcome.measurements.get(attack)
-    if isinstance(told, float):
-        return f"z to {told:.0e}"
-    if not bar or not any(s.name == attack for s in done.records.scored):
-        return next((n for n in done.outcome.notes if n.startswith(attack)), "nothing")
-    return f"{follows(done, attack)} ({follows(done, bar)})"
+def told(trials: Sequence[Trial], name: str) -> str:
+    """Say what one guess got in all seeds."""
+    found = [(done, scored(done, name)) for done in trials]
+    made = [(done, one) for done, one in found if one is not None]
+    if not made:
+        return "nothing"
+    shares = [follows(done, one) for done, one in made]
+    said = f"{mean_over_seeds(shares, '')}" if len(shares) > 1 else f"{shares[0]:.3f}"
+    if trials[0].records.spread.shape[1] == 1:
+        named = [int(one.named.sum()) for _, one in made]
+        said += f", named {named} of {len(made[0][1].named)}"
+    return said if len(made) == len(trials) else f"{said} in {len(made)} of {len(trials)} seeds"
+
+
+def tried(defense: str, seeds: Sequence[int]) -> None:
+    """Run every attack under one defense and print what it got."""
+    every: dict[str, list[Trial]] = {}
+    for seed in seeds:
+        wanted, names = [], []
+        for threat, attack, _ in CASES:
+            one = replace(
+                BASE, threat=threat, attacks=(attack,), defense=defense, known=25, seed=seed,
+                references=("baselines", "alone", "control"),
+            )  # fmt: skip
+            try:
+                plan(one)
+            except WhatleaksError as refused:  # a defense that leaves the adversary nothing to hold
+                print(f"{defense} | {attack} | nothing to hold: {refused}")
+                continue
+            wanted.append(one)
+            names.append(attack)
+        for attack, done in zip(names, run_group(wanted), strict=True):
+            every.setdefault(attack, []).append(done)
+    for _, attack, bar in CASES:
+        trials = every.get(attack, [])
+        exact = [done.outcome.measurements.get(attack) for done in trials]
+        errors = [value for value in exact if isinstance(value, float)]
+        notes = {n for done in trials for n in done.outcome.notes if n.startswith(attack)}
+        if errors:
+            line = f"z to {max(errors):.0e} in {len(errors)} seeds"
+        elif not bar or not any(scored(done, attack) for done in trials):
+            line = "; ".join(sorted(notes)) or "nothing"
+        else:
+            line = f"{told(trials, attack)} | control {told(trials, attack + ' control')} | bar {told(trials, bar)}"
+        print(f"{defense or 'none'} | {attack} | {line}", flush=True)
 
 
 def adam(records: int = 10, steps: int = 24) -> None:
@@ -115,10 +152,10 @@ def adam(records: int = 10, steps: int = 24) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--defenses", nargs="*", default=DEFENSES)
+    chosen = parser.parse_args()
     adam()
-    for defense in DEFENSES:
-        for threat, attack, bar in CASES:
-            print(
-                f"{defense or 'none'} | {attack} | {tried(defense, threat, attack, bar)}",
-                flush=True,
-            )
+    for name in chosen.defenses:
+        tried(name, range(10, 10 + chosen.seeds))

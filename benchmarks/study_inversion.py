@@ -22,7 +22,7 @@ from whatleaks.attacks.equality_solving import EqualitySolving
 from whatleaks.attacks.equations import equations
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.models.additive import log_ratios
-from whatleaks.models.box_solutions import parts
+from whatleaks.models.box_solutions import null_space, parts
 from whatleaks.papers.jiang_linear import FEW
 from whatleaks.papers.jiang_setup import SETS, SHORT
 from whatleaks.trial.phases import Phases
@@ -65,7 +65,7 @@ def study(dataset: str, columns: dict[str, Any]) -> None:
     for name, attack in ATTACKS:
         off = attack.infer(view, np.random.default_rng(0)).values - truth
         row = float(((off @ pieces.rows.T) ** 2).sum(axis=1).mean()) / truth.shape[1]
-        null = float(((off @ pieces.null) ** 2).sum(axis=1).mean()) / truth.shape[1]
+        null = float(((off @ null_space(matrix)) ** 2).sum(axis=1).mean()) / truth.shape[1]
         print(
             f"  {name:22} error {(off**2).mean():.4g} = {row:.3g} (row) + {null:.3g} (null)",
             flush=True,

@@ -95,6 +95,8 @@ class Double:
         for one in works:
             note(one.log, f"begin {one.seed} {os.getpid()}")
             time.sleep(one.pause)
+            if one.seed >= int(os.environ.get("DOUBLES_HANG_FROM", 1 << 31)):
+                time.sleep(600)  # whoever wants to interrupt a sweep cannot come too late
             outcome, private = DOES[one.does](one, table)
             note(one.log, f"end {one.seed} {os.getpid()}")
             yield outcome, private

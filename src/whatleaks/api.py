@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,9 +133,18 @@ def audit(
 
     if attacks and on != "local":
         raise UsageError(f"attacks that are handed over run here: leave {argument('on')} out")
-    for what, words in (("passive", passive), ("drop", drop), ("na", na)):
+    for what, words, of in (
+        ("passive", passive, "column names"),
+        ("drop", drop, "column names"),
+        ("na", na, "words"),
+        ("hidden", hidden, "whole numbers"),
+        ("threats", (threats,) if isinstance(threats, str) else threats, "names"),
+        ("attacks", attacks, "attacks"),
+    ):
         if isinstance(words, str):
-            raise UsageError(f"{what} must be a list of column names, got the word {words!r}")
+            raise UsageError(f"{what} must be a list of {of}, got the word {words!r}")
+        if not isinstance(words, Iterable):
+            raise UsageError(f"{what} must be a list of {of}, got {words!r}")
     table, marked = from_frame(frame), ""
     if trained_on is not None:
         table, marked = _marked(table, trained_on)

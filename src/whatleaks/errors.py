@@ -6,6 +6,8 @@ message on one line and leaves with ``exit_code``. Anything else is a bug of our
 
 from __future__ import annotations
 
+import math
+import operator
 import shlex
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -102,6 +104,27 @@ def choice(name: str, value: str | Iterable[str] | bool) -> str:
         return argument(name)
     words = value if isinstance(value, str) else ",".join(value)
     return f"{argument(name)} {shell_word(words)}"
+
+
+def whole(name: str, value: object, least: int | None = None) -> int:
+    """Return an argument as a whole number, or refuse it in words."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        found = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(f"{argument(name)} must be a whole number, got {value!r}") from None
+    if least is not None and found < least:
+        raise UsageError(f"{argument(name)} must be at least {least}, got {found}")
+    return found
+
+
+def positive(name: str, value: object) -> float:
+    """Return an argument as a number above zero, or refuse it in words."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0.0 < float(value) < math.inf:  # type: ignore[arg-type]
+        raise UsageError(f"{argument(name)} must be a positive number, got {value!r}")
+    return float(value)  # type: ignore[arg-type]
 
 
 def shell_word(word: str) -> str:

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from whatleaks.errors import StoreError
+from whatleaks.errors import StoreError, UsageError
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -15,6 +15,8 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     Until it has its name it is the owner's alone. What a killed process left is taken away by
     the next write to the same file.
     """
+    if not path.name or path.is_dir():
+        raise UsageError(f"{path} is a folder: give the name of a file to write")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from whatleaks.auditor.protect import _error
 from whatleaks.cli import main
+from whatleaks.metrics.measurement import Measurement
 
 ASK = ["protect", "wine", "--passive", "alcohol,ash,hue", "--targets", "30"]
 
@@ -44,7 +46,11 @@ def test_what_cannot_be_had_is_refused_in_one_line(
 ) -> None:
     for words, part in (
         (("--epsilon", "1e9"), "out of reach"),
-        (("--percent", "500"), "0 to 400 percent"),
+        (("--percent", "500"), "--percent is 0 to 400 percent"),
+        (("--epsilon", "nan"), "--epsilon must be a number of at least 0"),
+        (("--epsilon", "-1"), "--epsilon must be a number of at least 0"),
+        (("--secret", "foo"), "--secret is epsilon or empty"),
+        (("--secret", "sign"), "--secret sign protects nothing"),
         (("--out", str(tmp_path / "weights.txt")), "--out writes CSV"),
     ):
         assert _run(monkeypatch, *ASK, *words) == 2
@@ -52,6 +58,20 @@ def test_what_cannot_be_had_is_refused_in_one_line(
         assert part in said.err
         assert said.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_error_lies_below_zero(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A few targets whose errors differ much: a t interval of their mean would reach below zero.
+    ask = ["protect", "wine", "--passive", "alcohol", "--targets", "10", "--percent", "100"]
+    assert _run(monkeypatch, *ask) == 0
+    said = capsys.readouterr().out
+    low = [float(line.split("[")[1].split(",")[0]) for line in said.splitlines() if "[" in line]
+    assert len(low) >= 6
+    assert min(low) >= 0.0
+    wide = Measurement(0.1, -0.2, 0.4, 5, "mean squared error", "records")
+    assert _error(wide) == Measurement(0.1, 0.0, 0.4, 5, "mean squared error", "records")
 
 
 def test_the_table_is_never_written_over_and_folders_are_made(

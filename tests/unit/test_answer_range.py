@@ -45,7 +45,6 @@ def answers(ranges: Ranges | None) -> list[np.ndarray]:
         AuxiliaryRegression().infer(seen, rng).values,
         AuxiliaryRegression().infer(votes, rng).values,
         KnownRegression().infer(seen, rng).values,
-        KnownRegression(snap=True).infer(seen, rng).values,
         KnownVotesRegression().infer(votes, rng).values,
     ]
 

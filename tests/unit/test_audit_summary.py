@@ -22,6 +22,8 @@ from whatleaks.auditor.result import ColumnDefense, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.data.holdings import choose_rows
 from whatleaks.errors import UsageError
+from whatleaks.metrics.column_association import Gained
+from whatleaks.metrics.intervals import clipped, mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.runs.executors import InlineExecutor
 from whatleaks.runs.record import Record
@@ -60,9 +62,20 @@ def test_all_seeds_count_and_widen_the_interval() -> None:
 
 
 def test_one_seed_keeps_the_interval_over_records() -> None:
-    one = Measurement(0.5, 0.4, 0.6, 100, "leakage", "records")
-    assert widened(one, [0.5]) is one
-    assert widened(one, [0.5, 0.5, 0.5]).low == 0.4
+    ends = [np.array([end, end]) for end in (0.5, 0.4, 0.6)]
+    found = Gained(*ends, np.zeros(2), 100)
+    for one in widened(found, np.full((1, 2), 0.5)):
+        assert one == Measurement(0.5, 0.4, 0.6, 100, one.unit, "records")
+    assert widened(found, np.full((3, 2), 0.5))[1].low == 0.4
+
+
+def test_the_interval_over_seeds_is_that_of_every_column_by_itself() -> None:
+    shares = np.random.default_rng(3).random((4, 5))
+    found = Gained(shares.mean(axis=0), shares.mean(axis=0), shares.mean(axis=0), np.zeros(5), 100)
+    for j, one in enumerate(widened(found, shares)):
+        alone = clipped(mean_over_seeds(shares[:, j], one.unit), 0.0, 1.0)
+        assert (one.low, one.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
+        assert one.over == "records and seeds"
 
 
 def noise(rows: int, columns: int, seed: int) -> pd.DataFrame:

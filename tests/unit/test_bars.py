@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from whatleaks.arrays import sealed, sealed_bools, sealed_ints
 from whatleaks.auditor.advice import effective, headline
-from whatleaks.auditor.again import joined, strongest_again
+from whatleaks.auditor.again import contenders, joined, strongest_again
 from whatleaks.auditor.combine import Entry, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
+from whatleaks.auditor.result import ColumnDefense, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.records import PerRecord
@@ -67,7 +70,7 @@ def test_a_defense_that_changes_nothing_is_not_called_effective(unchanged: bool)
     threats = combine_threats(shared, "lr", Streams(0))
     head = headline(threats)
     assert head.adds.value > 0.3
-    ((found,), _) = combine_defenses(shared, head, threats, Streams(0))
+    ((found,), _) = combine_defenses(shared, head, threats)
     assert found.column is not None
     assert "white-box" in found.against
     if unchanged:
@@ -81,7 +84,7 @@ def test_the_same_defense_under_two_threats_is_told_twice() -> None:
     again += [replace(e, scenario=replace(e.scenario, threat="black-box")) for e in first[2:]]
     shared = [*first, *again]
     threats = combine_threats(shared, "lr", Streams(0))
-    found, _ = combine_defenses(shared, headline(threats), threats, Streams(0))
+    found, _ = combine_defenses(shared, headline(threats), threats)
     assert [d.threat for d in found] == ["white-box-known", "black-box"]
     assert {d.adds.n for d in found} == {RECORDS}
 
@@ -153,10 +156,44 @@ def test_a_slow_attack_that_leads_in_any_column_is_tried_with_the_defense(
     assert (head.attack, head.column) == ("half-star", "a")
     more = strongest_again(AuditSpec("y", ("a", "b")), first, threats, head)
     assert [s.attacks for s in more] == ([("generative-regression",)] if again else [])
-    findings, _ = combine_defenses(first, head, threats, Streams(0))
+    # With many columns: only with the defenses that are named, and only on the first seed.
+    for seed, only, asked in (
+        (0, ("rounding-3",), again),
+        (0, (), False),
+        (1, ("rounding-3",), False),
+    ):
+        spec = AuditSpec("y", ("a", "b"), seed=seed)
+        assert bool(strongest_again(spec, first, threats, head, only)) is asked
+    findings, _ = combine_defenses(first, head, threats)
     assert "generative-regression" in findings[0].remark  # it leads, if only by little
     if again:
         both = joined(first, [entry("rounding-3", leading)])
-        findings, _ = combine_defenses(both, head, threats, Streams(0))
+        findings, _ = combine_defenses(both, head, threats)
         assert findings[0].remark == ""
         assert findings[0].columns[1].after.value > 0.6
+        # What was tried again is not asked for once more.
+        assert not strongest_again(AuditSpec("y", ("a", "b")), both, threats, head, ("rounding-3",))
+
+
+def test_defenses_in_question_are_those_that_hold_or_else_the_closest() -> None:
+    def finding(name: str, own: float, worst: float, against: str = "white-box") -> DefenseFinding:
+        def adds(value: float) -> Measurement:
+            return Measurement(value, value, value, 100, "share", "records")
+
+        columns = (
+            ColumnDefense("a", adds(0.5), adds(own)),
+            ColumnDefense("b", adds(0.5), adds(worst)),
+        )
+        right = adds(0.9)
+        return DefenseFinding(
+            name, name, "release", "white-box", "half-star", columns, columns[0], columns[1],
+            adds(0.5), adds(own), adds(worst), right, right, "", (against,),
+        )  # fmt: skip
+
+    head = SimpleNamespace(threat="white-box")
+    leaks, holds = finding("leaks", 0.2, 0.3), finding("holds", 0.05, 0.08)
+    closest = finding("closest", 0.15, 0.2)
+    elsewhere = finding("elsewhere", 0.0, 0.0, "black-box")
+    assert contenders(head, [leaks, holds, closest, elsewhere]) == ["holds"]
+    assert contenders(head, [leaks, closest, elsewhere]) == ["closest"]
+    assert contenders(head, [elsewhere]) == []

@@ -182,3 +182,13 @@ def test_the_slope_of_eq_51_is_its_own() -> None:
     steps = 1e-5 * np.eye(7)
     slow = [(told.error(b + e) - told.error(b - e)) / 2e-5 for e in steps]
     assert np.abs(told.slope(b) - slow).max() < 1e-7
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 4])
+def test_the_error_is_that_of_the_matrices_multiplied_in_full(outputs: int) -> None:
+    rng = np.random.default_rng(outputs)
+    x, true, shown = (rng.random(size) for size in ((40, 5), (outputs, 5), (outputs, 5)))
+    inverse, half = np.linalg.pinv(shown), np.full(5, 0.5)
+    guess = x @ (inverse @ true).T + (np.eye(5) - inverse @ shown) @ half
+    found = closed.misled(true, shown, closed.moments(x))
+    assert found == pytest.approx(float(((guess - x) ** 2).mean()), abs=1e-9)

@@ -20,6 +20,7 @@ from whatleaks.models.box_solutions import (
     least_squares,
     minimum_norm,
     nearest,
+    null_space,
     outside_to_half,
     parts,
     relaxed_centre,
@@ -114,16 +115,16 @@ def test_relaxed_centre_by_its_dual_against_its_primal(rows: int, columns: int) 
         def taken(v: np.ndarray, q: np.ndarray = q) -> tuple[np.ndarray, np.ndarray]:
             root = np.zeros((free, free))
             root[low] = v[free:]
-            return root, q + pieces.null @ v[:free]
+            return root, q + null_space(matrix) @ v[:free]
 
         def room(v: np.ndarray) -> np.ndarray:
             root, x = taken(v)
-            return x * (1 - x) - ((pieces.null @ root) ** 2).sum(axis=1)
+            return x * (1 - x) - ((null_space(matrix) @ root) ** 2).sum(axis=1)
 
         best = None
         for seed in range(4):
             start = np.random.default_rng(seed).normal(size=free + len(low[0])) * 0.05
-            start[:free] = pieces.null.T @ (answer - q)
+            start[:free] = null_space(matrix).T @ (answer - q)
             found = minimize(
                 lambda v: -(taken(v)[0] ** 2).sum(),
                 start,
@@ -146,7 +147,7 @@ def test_what_lies_outside() -> None:
 
 def test_rank_and_names() -> None:
     matrix = np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])
-    assert parts(matrix).null.shape == (3, 2)
+    assert null_space(matrix).shape == (3, 2)
     twice = np.array([[1.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
     assert np.allclose(least_squares(twice, np.array([[1.0, 1.0, 2.0]])), 0.5)
     with pytest.raises(UsageError, match="there is no 'rccc'"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from whatleaks.metrics.association import followed, gained
-from whatleaks.metrics.column_association import follow, gain
+from whatleaks.metrics.column_association import Followed, Gained, follow, gain
 from whatleaks.metrics.measurement import Measurement
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -20,6 +20,10 @@ def parts(truth: np.ndarray, guess: np.ndarray) -> Parts:
 
 def ends(measured: Measurement) -> tuple[float, ...]:
     return measured.value, measured.low, measured.high, measured.n
+
+
+def ends_of(made: Followed | Gained, j: int) -> tuple[float, ...]:
+    return made.value[j], made.low[j], made.high[j], made.n
 
 
 @pytest.mark.parametrize("records", [2, 4, 30, 200])
@@ -44,7 +48,7 @@ def test_they_are_those_of_each_column(records: int, seed: int) -> None:
     for j in range(truth.shape[1]):
         plain = [tuple(part[:, j] for part in side) for side in (one, other)]
         for made, side in zip((first, second), plain, strict=True):
-            assert ends(made.measured(j)) == pytest.approx(ends(followed(*side)), abs=1e-10)
+            assert ends_of(made, j) == pytest.approx(ends(followed(*side)), abs=1e-10)
         wanted, chance = gained(plain[0][:2], plain[1][:2], plain[0][2])
-        assert ends(lead.measured(j)) == pytest.approx(ends(wanted), abs=1e-10)
+        assert ends_of(lead, j) == pytest.approx(ends(wanted), abs=1e-10)
         assert lead.chance[j] == pytest.approx(chance, abs=1e-10)

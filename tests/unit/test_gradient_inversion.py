@@ -10,10 +10,12 @@ import pytest
 import torch
 
 from whatleaks.arrays import sealed
-from whatleaks.attacks.gradient_inversion import GradientInversion
+from whatleaks.attacks.gradient_inversion import MANY, AnyModel, GradientInversion, stepping
 from whatleaks.attacks.inversion_search import searched
 from whatleaks.errors import UsageError
+from whatleaks.models.adam_one_output import OneOutput
 from whatleaks.models.additive import Additive, link
+from whatleaks.models.carry_back import KnownOwn
 from whatleaks.models.linear import Linear
 from whatleaks.models.missed import Missed
 from whatleaks.models.network import Network
@@ -94,6 +96,32 @@ def test_the_search_is_that_of_torch(
     attack = GradientInversion(distance, steps=200, learning_rate=0.01, tolerance=0.0)
     guess = attack.infer(view, rng).values
     assert np.abs(guess - slow_search(attack, view)).max() < 1e-9
+
+
+@pytest.mark.parametrize("distance", ["mse", "kl"])
+def test_many_columns_are_searched_record_by_record_as_value_by_value(distance: str) -> None:
+    rng = np.random.default_rng(14)
+    sizes = 10.0 ** rng.uniform(-7, 1, size=(MANY, 1))  # some columns hardly count, one not at all
+    sizes[3] = 0.0
+    signs = np.where(rng.random((MANY, 1)) < 0.5, -1.0, 1.0)
+    part = Linear(sealed(sizes * signs), sealed(rng.normal(size=1)))
+    own = Linear(sealed(rng.normal(size=(3, 1))), sealed(rng.normal(size=1)))
+    view, _ = view_of(Additive(own, part), 12, 3, MANY, 15)
+    scores = view.scores.copy()
+    scores[0] = view.model.scores(view.own, np.full((12, MANY), 0.5))[0]  # reached from the start
+    missed = Missed(scores, distance)
+    quick = stepping(view, 0.5, 0.01)
+    assert isinstance(quick, OneOutput)
+    slow = AnyModel(KnownOwn(view.model, view.own), np.full((12, MANY), 0.5), 0.01)
+    for _ in range(250):
+        z = slow.outputs()
+        assert np.abs(quick.outputs() - z).max() < 1e-9
+        slopes = missed.slopes(z)  # the same for both: near a solution their last digits decide
+        slow.follow(slopes)
+        quick.follow(slopes)
+    assert np.abs(slow.values[1:] - 0.5).max() > 0.1  # it went somewhere
+    assert np.all(quick.values[:, 3] == 0.5)
+    assert np.abs(quick.values - slow.values).max() < 1e-9
 
 
 @pytest.mark.parametrize("outputs", [1, 2, 4])

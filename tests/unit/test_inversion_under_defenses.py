@@ -14,6 +14,7 @@ from whatleaks.defenses.purification import Purification
 from whatleaks.defenses.rounding import Rounding
 from whatleaks.defenses.score_noise import ScoreNoise
 from whatleaks.errors import UsageError
+from whatleaks.models import purifier
 from whatleaks.models.additive import Additive
 from whatleaks.models.linear import Linear
 from whatleaks.models.purifier import copy_of_purifier, trained_purifier
@@ -137,3 +138,12 @@ def test_a_purifier_that_learnt_on_scores_is_near_to_them() -> None:
     near = np.abs(real.release(scores, rng()) - scores).mean()
     far = np.abs(trained_purifier(4).apply(scores) - scores).mean()
     assert near < far
+
+
+def test_of_many_scores_some_train_the_purifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = np.random.default_rng(0).random((400, 1))
+    scores = np.concatenate([first, 1.0 - first], axis=1)
+    whole = trained_purifier(2, scores).apply(scores[:50])
+    monkeypatch.setattr(purifier, "MOST", 200)
+    some = trained_purifier(2, scores).apply(scores[:50])
+    assert 0.0 < np.abs(some - whole).max() < 0.05

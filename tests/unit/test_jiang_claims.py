@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers.check import checks
 from whatleaks.papers.claim import Verdict
 from whatleaks.papers.jiang_alignment import (
@@ -26,6 +27,7 @@ from whatleaks.runs.record import Record
 from whatleaks.runs.work import work_from_dict, work_to_dict
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.scenario import from_dict
+from whatleaks.trial.trial import run_trial
 
 
 def _record(work: object, numbers: dict[str, float]) -> Record:
@@ -111,11 +113,8 @@ def test_j13_compares_the_shadow_with_the_best_bar_and_not_with_an_absurd_one() 
     def note(**numbers: float) -> str:
         return check.judge([_with(record, **numbers) for record in records]).note
 
-    # Regressions that leave the range are no bar: the people's mean and one half still are.
-    absurd = note(own=50.0, scores=50.0)
-    assert absurd.startswith("In 0 of 8 cases")
-    assert "In 24 of 24 runs a regression misses by more than 1" in absurd
-    assert "misses by more than 1" not in note(own=0.5, scores=0.5)
+    # Regressions that miss by far are no bar: the people's mean and one half still are.
+    assert note(own=50.0, scores=50.0).startswith("In 0 of 8 cases")
     assert note(shadow=0.0).startswith("In 8 of 8 cases")
     assert note(shadow=0.015, own=50.0, scores=50.0).startswith("In 8 of 8 cases")
 
@@ -146,3 +145,14 @@ def test_the_document_and_its_figures_say_what_the_committed_results_say() -> No
     for name, figure in drawn.items():
         if figure:
             assert (path.parent / "jiang" / f"{name}.svg").read_text("utf-8") == figure
+
+
+def test_joining_is_measured_beside_what_the_active_party_has_alone() -> None:
+    asked = {"dataset": "wine", "share": 0.5, "references": ["joining"], "attacks": []}
+    trial = run_trial(from_dict({**asked, "model_options": {"steps": 5}}))
+    alone = trial.outcome.measurements["accuracy alone"]
+    assert isinstance(alone, Measurement)
+    assert alone.n == len(trial.records.alone) > 0
+    assert alone.value == pytest.approx(trial.records.alone.mean(), abs=1e-12)
+    bare = run_trial(from_dict({**asked, "references": [], "model_options": {"steps": 5}}))
+    assert "accuracy alone" not in bare.outcome.measurements

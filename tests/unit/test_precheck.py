@@ -150,7 +150,7 @@ def test_every_line_names_its_theorem(protocol: str) -> None:
             ["scores", "--partner", "1", "--classes", "2", "--levels", "x"],
             "--levels takes whole numbers",
         ),
-        (["boost", "--epsilon", "0"], "positive numbers"),
+        (["boost", "--epsilon", "0"], "must be a positive number"),
     ],
 )
 def test_wrong_use_is_one_line(words: list[str], says: str) -> None:

@@ -34,7 +34,7 @@ def trial(threat: str, attack: str, defense: str = "", unknown: int = 3, **optio
         model_options=Settings({**QUICK, **options}),
         threat=threat,
         attacks=(attack,),
-        references=(),
+        references=("control",),
         measures=("relative",),
     )
     return run_trial(replace(scenario, defense=defense))
@@ -43,11 +43,22 @@ def trial(threat: str, attack: str, defense: str = "", unknown: int = 3, **optio
 def test_with_the_arbiter_the_table_follows_from_its_gradients() -> None:
     done = trial("colluding-arbiter", "arbiter-inversion", epochs=40)
     assert done.outcome.measurements["arbiter-inversion relative"] < 0.1
+    mine, others = done.records.scored  # the control is others' values, as near as one's own were
+    assert others.name == "arbiter-inversion control"
+    assert others.squared.mean() > 10.0 * mine.squared.mean()
     adam = trial("colluding-arbiter", "arbiter-inversion", "arbiter-adam", epochs=40)
     assert adam.outcome.measurements["arbiter-inversion relative"] < 0.2
     assert "colluding-arbiter" not in threats_of("encrypted")  # trusted unless it is named
     few = trial("colluding-arbiter", "arbiter-inversion", epochs=3).outcome.measurements
     assert 0.01 < few["arbiter-inversion relative"] < few["half relative"]
+
+
+def test_a_control_of_a_table_inversion_is_the_table_of_others() -> None:
+    done = trial("encrypted", "gram-inversion", unknown=2, epochs=20)
+    mine, others = done.records.scored
+    assert mine.squared.max() < 1e-6
+    assert others.name == "gram-inversion control"
+    assert others.squared.mean() > 1e-3
 
 
 def test_masks_leave_the_arbiter_nothing_and_the_party_its_own() -> None:

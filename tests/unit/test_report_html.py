@@ -20,7 +20,7 @@ from sample_audit import (
 )
 
 from whatleaks.auditor.result import AuditResult
-from whatleaks.errors import StoreError
+from whatleaks.errors import WhatleaksError
 from whatleaks.report.html import render, write
 from whatleaks.report.page import lay_out, worst_of
 from whatleaks.report.style import luminance
@@ -265,7 +265,7 @@ def test_write_says_in_one_line_why_it_cannot(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder").mkdir()
     for target in (tmp_path / "file" / "report.html", tmp_path / "folder"):
-        with pytest.raises(StoreError, match="cannot write") as caught:
+        with pytest.raises(WhatleaksError, match=r"cannot write|is a folder") as caught:
             write(high_case(), target)
         assert "\n" not in str(caught.value)
         assert str(tmp_path) in str(caught.value)

@@ -194,7 +194,7 @@ def sizes(works: list[Double], width: int) -> list[int]:
 def test_works_that_share_a_training_are_one_job(tmp_path: Path) -> None:
     log = tmp_path / "log"
     works = [*group(2, log, "a"), *group(5, log, "b"), Double(seed=9)]
-    assert sizes(works, width=1) == [5, 2, 1]  # the largest first
+    assert sizes(works, width=1) == [2, 5, 1]  # as they come: one seed after another
 
 
 def test_groups_are_split_only_where_workers_would_stand_idle(tmp_path: Path) -> None:
@@ -440,7 +440,12 @@ seed = {seeds}
 
 
 def start(
-    tmp_path: Path, seeds: int, pause: float = 0.05, to: str = "k.db", on: str = "local"
+    tmp_path: Path,
+    seeds: int,
+    pause: float = 0.05,
+    to: str = "k.db",
+    on: str = "local",
+    hang: int = 1 << 31,
 ) -> subprocess.Popen[str]:
     file = tmp_path / "sweep.toml"
     text = SWEEP.format(log=tmp_path / "log", pause=pause, seeds=list(range(seeds)))
@@ -448,7 +453,7 @@ def start(
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])
     return subprocess.Popen(
         [sys.executable, str(TESTS / "sweep_process.py"), str(file), str(tmp_path / to), on],
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, "DOUBLES_HANG_FROM": str(hang)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -501,7 +506,7 @@ def test_a_worker_in_a_long_run_leaves_with_its_parent(tmp_path: Path) -> None:
 
 def test_kill_9_loses_at_most_the_runs_in_flight(tmp_path: Path) -> None:
     """60 runs on 2 workers, killed after 20 have begun, resumed in a new process."""
-    process = start(tmp_path, 60)
+    process = start(tmp_path, 60, hang=40)
     wait_for(tmp_path, 20)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=90)
@@ -527,7 +532,7 @@ def test_kill_9_loses_at_most_the_runs_in_flight(tmp_path: Path) -> None:
 def test_an_audits_store_resumes_after_kill_9(tmp_path: Path, on: str) -> None:
     """What is private too, in a file that stays its owner's alone."""
     to = "own/private.db"
-    process = start(tmp_path, 30, to=to, on=on)
+    process = start(tmp_path, 30, to=to, on=on, hang=20)
     wait_for(tmp_path, 10)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=90)
@@ -554,7 +559,7 @@ def test_an_audits_store_resumes_after_kill_9(tmp_path: Path, on: str) -> None:
 
 @pytest.mark.parametrize("on", ["local", "inline"])
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path, on: str) -> None:
-    process = start(tmp_path, 60, on=on)
+    process = start(tmp_path, 60, on=on, hang=40)
     wait_for(tmp_path, 10)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to parent and workers
     text, _ = process.communicate(timeout=90)

@@ -10,12 +10,19 @@ import pytest
 from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.attacks.known_regression import KnownRegression
 from whatleaks.attacks.score_shadow_inversion import ScoreShadowInversion
-from whatleaks.attacks.shadow_regression import ShadowRegression, _weights
+from whatleaks.attacks.shadow_regression import (
+    ShadowRegression,
+    _left_out,
+    _People,
+    _through_shadow,
+    _weights,
+)
 from whatleaks.errors import AttackError, UsageError
 from whatleaks.models.additive import Additive, link
 from whatleaks.models.joined_parts import OwnPart
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
+from whatleaks.models.ridge import learnt
 from whatleaks.models.shadow import enough_records, fit_by_torch, hidden_layers, shadow
 from whatleaks.models.torch_network import Layers, build, export
 from whatleaks.threat.grants import KnownPeople
@@ -146,3 +153,21 @@ def test_people_may_be_made_up(source: str) -> None:
     assert done.records.granted == 12
     assert done.outcome.measurements["records"] == 15
     assert "shadow-regression" in done.outcome.measurements
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_the_shadow_corrects_as_the_covariance_in_full_says(outputs: int) -> None:
+    rng = np.random.default_rng(outputs)
+    wanted, own, rest = (rng.random((12, width)) for width in (4, 3, outputs))
+    asked = _People(rng.random((5, 3)), rng.random((5, outputs)), rng.random((5, outputs)))
+    answers = learnt(wanted, rest, np.concatenate([np.zeros((1, 4)), np.eye(4)]))
+    base, matrix = answers[0], (answers[1:] - answers[0]).T
+    spread = np.cov(wanted - _left_out(own, wanted), rowvar=False)
+    weight = 4 / (4 + 12)
+    spread = (1 - weight) * spread + weight * np.diag(np.diag(spread)) + 1e-9 * np.eye(4)
+    error = np.diag(((rest - _left_out(wanted, rest)) ** 2).mean(axis=0) + 1e-9)
+    gain = np.linalg.solve(matrix @ spread @ matrix.T + error, matrix @ spread).T
+    guess = learnt(own, wanted, asked.own)
+    slow = guess + (asked.rest - base - guess @ matrix.T) @ gain.T
+    quick = _through_shadow(_People(own, rest, rest), wanted, asked)
+    assert np.abs(quick - slow).max() < 1e-9

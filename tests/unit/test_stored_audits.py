@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from sample_audit import finding, high_case, share
 
-from whatleaks.errors import StoreError
-from whatleaks.report.comparison import CHANGED, ONLY_B, WITHIN, compare, lines
+from whatleaks.errors import StoreError, UsageError
+from whatleaks.report.comparison import CHANGED, ONLY_B, OTHER, WITHIN, compare, lines
 from whatleaks.report.signoff import render
 from whatleaks.report.stored import load_audit, worst_by_column
 
@@ -59,6 +59,32 @@ def test_what_differs_is_said() -> None:
     assert "The table differs" in told
     assert "high in A, low in B" in told
     json.dumps(found, allow_nan=False)
+
+
+def renamed(tree: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """Return an audit with some columns under other names."""
+    made = deepcopy(tree)
+    for threat in made["threats"]:
+        for guess in threat["findings"]:
+            for column in guess["columns"]:
+                column["column"] = names.get(column["column"], column["column"])
+    return made
+
+
+def test_audits_of_different_things_are_not_compared() -> None:
+    label = deepcopy(audit())
+    label["spec"]["protect"] = "label"
+    with pytest.raises(UsageError, match=r"A audits the columns, B the label"):
+        compare(audit(), label)
+    every = {f"column {i} <b>": f"other {i}" for i in range(3)}
+    with pytest.raises(UsageError, match=r"no column is in both"):
+        compare(audit(), renamed(audit(), every))
+    found = compare(audit(), renamed(audit(), {"column 2 <b>": "new"}))
+    assert found["headline"]["verdict"] == OTHER
+    assert (found["only in A"], found["only in B"]) == (["column 2 <b>"], ["new"])
+    (line,) = [line for line in lines(found) if "different columns" in line]
+    assert "column 2 <b> only in A, new only in B" in line
+    assert not any("different columns" in line for line in lines(compare(audit(), audit())))
 
 
 def test_the_worst_attack_of_each_column() -> None:

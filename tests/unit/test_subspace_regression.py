@@ -87,6 +87,20 @@ def test_exchanging_moves_the_targets_outputs_and_no_others() -> None:
     assert np.abs(after[view.places] - before[view.places[order]]).max() < 1e-8
 
 
+def test_exchanged_weights_tell_nothing_of_the_true_gradients() -> None:
+    """The difference of two weights is a gradient: with the true ones left in place it is a true one."""
+    view, _, _, _ = world()
+    swapped = view.exchanged(np.roll(np.arange(28), 1)).training
+    stepped = -np.diff(swapped.weights, axis=0) / swapped.learning_rate
+    assert np.abs(stepped - swapped.gradients[:-1]).max() < 1e-9
+    true = view.training.gradients
+    assert np.abs(stepped - true[:-1]).max() > 1e-3 * np.abs(true).max()
+    # Nothing exchanged, nothing changed.
+    same = view.exchanged(np.arange(28)).training
+    assert np.abs(same.weights - view.training.weights).max() < 1e-9
+    assert np.abs(same.gradients - true).max() < 1e-8
+
+
 def test_too_few_known_records_are_refused() -> None:
     view, _, _, _ = world()
     few = replace(

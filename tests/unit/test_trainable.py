@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
 
 from whatleaks.models.adam import Adam, falling
-from whatleaks.models.torch_network import Layers
+from whatleaks.models.torch_network import Layers, Optimiser, build
 from whatleaks.models.trainable import LinearPart, TorchPart, trainable
 
 
@@ -63,6 +66,35 @@ def test_adam_is_torchs() -> None:
         theirs.grad = torch.tensor(gradient)
         optimiser.step()
     assert np.abs(ours.values - theirs.detach().numpy()).max() < 1e-12
+
+
+@pytest.mark.parametrize("falls_over", [None, 40])
+def test_the_optimiser_is_torchs(falls_over: int | None) -> None:
+    layers, inputs = Layers((4,), 2, "tanh"), torch.linspace(0, 1, 30).double().reshape(10, 3)
+    ours, theirs = (build(3, layers, np.random.default_rng(5)) for _ in range(2))
+    quick = Optimiser(ours.parameters(), 0.05, 0.01, falls_over)
+    slow = torch.optim.Adam(theirs.parameters(), lr=0.05, weight_decay=0.01, fused=True)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(slow, 40, eta_min=0.0005)
+    for _ in range(40):
+        quick.follow(((ours(inputs) - 1.0) ** 2).mean())
+        slow.zero_grad()
+        ((theirs(inputs) - 1.0) ** 2).mean().backward()
+        slow.step()
+        if falls_over:
+            schedule.step()
+    pairs = zip(ours.parameters(), theirs.parameters(), strict=True)
+    assert all(float((a - b).detach().abs().max()) < 1e-12 for a, b in pairs)
+
+
+def test_a_network_is_trained_without_torchs_compiler() -> None:
+    said = (
+        "import sys, numpy as np, torch\n"
+        "from whatleaks.models.torch_network import Layers, Optimiser, build\n"
+        "net = build(3, Layers((4,), 1), np.random.default_rng(0))\n"
+        "Optimiser(net.parameters(), 0.1, falls_over=9).follow(net(torch.ones(2, 3).double()).sum())\n"
+        "sys.exit('torch._dynamo' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", said], check=False).returncode == 0
 
 
 def test_the_rate_falls_to_a_hundredth() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.errors import UsageError
 from whatleaks.models.additive import adjacent_differences
 from whatleaks.models.blurring import blurred
@@ -65,9 +66,7 @@ def test_a_secret_sign_is_told_by_the_range() -> None:
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
-def test_remark_13_one_column_is_turned_back_with_epsilon_and_not_quite_without(
-    outputs: int,
-) -> None:
+def test_remark_13_one_column_is_turned_back_with_epsilon_and_without(outputs: int) -> None:
     weights, x, right = _world(1, outputs, seed=3)
     true = float((weights**2).mean())
     epsilon = 0.25 * true
@@ -76,10 +75,31 @@ def test_remark_13_one_column_is_turned_back_with_epsilon_and_not_quite_without(
         found = unblurred(shown, right, **told, rng=RNG(2))
         assert np.abs(adjacent_differences(found - weights)).max() < 1e-4
         assert _error(found, x, right) < 1e-8
-    # A smaller distance was drawn and not told: better than trusting, not exact any more.
+    # A smaller distance was drawn and not told; the record at one has the weight as its right side.
     drawn = blurred(weights, moments(x), 0.37 * epsilon, RNG(1)).weights
-    guessed = unblurred(drawn, right, epsilon=epsilon, secret="epsilon", rng=RNG(2))
-    assert 1e-8 < _error(guessed, x, right) < _error(drawn, x, right)
+    assert _error(drawn, x, right) > 1e-4
+    for told in ({"epsilon": epsilon}, {"percent": 25.0}, {"percent": 400.0}):
+        found = unblurred(drawn, right, **told, secret="epsilon", rng=RNG(2))
+        assert np.abs(adjacent_differences(found - weights)).max() < 1e-12
+        assert _error(found, x, right) < 1e-20
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 4])
+def test_a_column_that_nobody_fills_is_read_too_large_and_the_distance_bounds_it(
+    outputs: int,
+) -> None:
+    weights, x, _ = _world(1, outputs, seed=3)
+    x = 0.8 * x  # the largest value is 0.8: the largest right side is 0.8 of the weight
+    right = x @ adjacent_differences(weights)
+    true = float((weights**2).mean())
+    shown = blurred(weights, moments(x), 0.001 * true, RNG(1)).weights
+    far = unblurred(shown, right, percent=25.0, secret="epsilon", rng=RNG(2))
+    assert np.abs(adjacent_differences(far - 0.8 * weights)).max() < 1e-12
+    near = unblurred(shown, right, percent=0.1, secret="epsilon", rng=RNG(2))
+    apart = np.abs(adjacent_differences(near - weights)).max()
+    # Both are within the distance that is told of what is disclosed.
+    assert apart < 0.2 * np.abs(adjacent_differences(weights)).max()
+    assert _error(near, x, right) < _error(far, x, right)
 
 
 def test_right_sides_tell_the_moments_that_they_reach() -> None:
@@ -116,3 +136,47 @@ def test_an_audit_tells_the_scheme_to_attacks_that_can_use_it() -> None:
     (tried,) = [s for s in scenarios(spec, "table", "0" * 64) if s.defense == "blurred-weights-25"]
     assert "half-star" in tried.attacks
     assert tried.attack_options["blur_percent"] == 25.0
+
+
+def test_known_people_and_the_scheme_together_are_as_good_as_the_true_weights() -> None:
+    """Case ii is undone exactly, so who is told answers as if nothing had been blurred."""
+    from whatleaks.attacks.column_regression import ColumnRegression
+    from whatleaks.attacks.conditional_mean_known import ConditionalMeanKnown
+    from whatleaks.attacks.half_star import HalfStar
+    from whatleaks.models.additive import Additive
+    from whatleaks.models.linear import Linear
+    from whatleaks.threat.grants import KnownPeople
+    from whatleaks.threat.views.known import KnownLinearView
+
+    weights, x, _ = _world(3, 5)
+    own = RNG(5).random((200, 2))
+    true = Additive(
+        Linear(sealed(RNG(6).normal(size=(2, 5))), sealed(np.zeros(5))),
+        Linear(sealed(weights), sealed(np.zeros(5))),
+    )
+    scores = true.scores(sealed(own), sealed(x))
+    shown = blurred(weights, moments(x), 0.25 * float((weights**2).mean()), RNG(1)).weights
+    people = KnownPeople(
+        sealed(own[:6]), sealed(x[:6]), sealed_ints(np.zeros(6)), sealed(scores[:6])
+    )
+
+    def view(disclosed: np.ndarray) -> KnownLinearView:
+        model = Additive(true.active, Linear(sealed(disclosed), true.passive.bias))
+        return KnownLinearView(
+            own=sealed(own), scores=sealed(scores), unknown=3, model=model, auxiliary=people
+        )
+
+    for kind in (HalfStar, ColumnRegression, ConditionalMeanKnown):
+        errors = [
+            float(((attack.infer(view(given), RNG(3)).values - x) ** 2).mean())
+            for attack, given in (
+                (kind(), weights),
+                (kind(), shown),
+                (kind(blur_percent=25.0), shown),
+            )
+        ]
+        assert errors[1] > errors[0] + 1e-3
+        assert errors[2] < errors[0] + 1e-4
+    # Nothing told: the view is left alone.
+    seen = view(shown)
+    assert HalfStar().worked_out(seen, RNG(0)) is seen

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from auditing import audited
-from whatleaks.auditor.advice import ENOUGH, effective, share
+from whatleaks.auditor.advice import ENOUGH, effective
+from whatleaks.auditor.levels import share
 from whatleaks.auditor.result import AuditResult, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
 

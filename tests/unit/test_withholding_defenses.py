@@ -169,7 +169,7 @@ def trials(seed: int, kept: tuple[str, ...]) -> list[Entry]:
 
 def combined(units: list[Entry]) -> tuple[tuple[DefenseFinding, ...], tuple[str, ...]]:
     threats = combine_threats(units, "lr", Streams(0))
-    return combine_defenses(units, headline(threats), threats, Streams(0))
+    return combine_defenses(units, headline(threats), threats)
 
 
 def test_seeds_in_which_the_filter_keeps_other_columns_are_not_mixed() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
+from whatleaks.attacks.told_blur import ToldBlur
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.additive import adjacent_differences, log_ratios
@@ -27,14 +28,14 @@ from whatleaks.threat.views.known import KnownWhiteBoxView
 )
 @travels
 @dataclass(frozen=True)
-class ConditionalMeanKnown:
+class ConditionalMeanKnown(ToldBlur):
     """Scores enter as log-ratios, which the model's outputs give without a link."""
 
     name: str = "conditional-mean-known"
 
     def infer(self, view: KnownWhiteBoxView, rng: np.random.Generator) -> ValueGuess:
         """Draw likely values for every record, keep and move those that fit its scores."""
-        known, model = view.auxiliary, view.model
+        known, model = view.auxiliary, self.worked_out(view, rng).model
 
         def release(own: Floats, other: Floats) -> Floats:
             return adjacent_differences(model.logits(own, other))

@@ -13,7 +13,7 @@ from whatleaks.arrays import Floats, sealed
 from whatleaks.models.forest import Forest
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
-from whatleaks.models.torch_network import Layers, build, export
+from whatleaks.models.torch_network import Layers, Optimiser, build, export
 
 BATCH = 256
 RATE = 0.001
@@ -41,7 +41,7 @@ def fit_surrogate(
     own = forest.active_columns
     structure = Layers(hidden, forest.classes)
     net = build(own + unknown, structure, rng).float()
-    optimiser = torch.optim.Adam(net.parameters(), lr=RATE, fused=True)
+    optimiser = Optimiser(net.parameters(), RATE)
     for _ in range(epochs):
         x = rng.random((records, own + unknown))
         if known is not None:
@@ -50,10 +50,8 @@ def fit_surrogate(
         votes = torch.tensor(forest.fractions(x), dtype=torch.float32)
         for start in range(0, records, BATCH):
             rows = slice(start, start + BATCH)
-            optimiser.zero_grad(set_to_none=True)
             guess = torch.softmax(net(made_up[rows]), dim=1)
-            ((guess - votes[rows]) ** 2).mean().backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+            optimiser.follow(((guess - votes[rows]) ** 2).mean())
     layers = export(net.double(), structure)
     assert not isinstance(layers, Linear)
     first, bias = layers.weights[0], layers.biases[0]

@@ -35,6 +35,7 @@ from whatleaks.citations import LUO
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError, UsageError
 from whatleaks.models.torch_forms import GivenOwn, log_scores
+from whatleaks.models.torch_network import Optimiser
 from whatleaks.seeds import torch_seed
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxPredictionView
@@ -173,7 +174,8 @@ class GenerativeRegression:
             return log_scores(model.outputs(values, rows)).exp()
 
         luck = str(rng.bit_generator.state)
-        asked = (replace(self, snap=False), luck, view.own, view.scores, view.unknown, view.model)
+        seen = (view.own, view.scores, view.unknown, view.model)
+        asked = ("generator", replace(self, snap=False), luck, *seen)
         values = searched_before(
             asked, lambda: self.regress(view.own, view.scores, view.unknown, scores, rng)
         )
@@ -227,7 +229,7 @@ class GenerativeRegression:
             self.use_own * own.shape[1] + noise, self.hidden, unknown, draw, torch.float32
         )
         epochs, batches = self.schedule(records)
-        optimiser = torch.optim.Adam(net.parameters(), lr=self.learning_rate, fused=True)
+        optimiser = Optimiser(net.parameters(), self.learning_rate)
 
         def inputs(rows: torch.Tensor) -> torch.Tensor:
             parts = [own[rows]] if self.use_own else []
@@ -238,9 +240,7 @@ class GenerativeRegression:
         for _ in range(epochs):
             order = torch.randperm(records, generator=draw)
             for rows in order.tensor_split(batches):
-                optimiser.zero_grad(set_to_none=True)
-                loss(net(inputs(rows)), rows).backward()  # type: ignore[no-untyped-call]
-                optimiser.step()  # line 11
+                optimiser.follow(loss(net(inputs(rows)), rows))  # line 11
         everybody = torch.arange(records)
         with torch.no_grad():
             return torch.stack([net(inputs(everybody)) for _ in range(self.draws)]).mean(dim=0)

@@ -8,6 +8,7 @@ influences another.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -20,13 +21,17 @@ from whatleaks.citations import JIANG
 from whatleaks.codec import travels
 from whatleaks.errors import UsageError
 from whatleaks.models.adam import Adam
+from whatleaks.models.adam_one_output import OneOutput
+from whatleaks.models.additive import Additive
 from whatleaks.models.carry_back import KnownOwn
+from whatleaks.models.linear import Linear
 from whatleaks.models.missed import Missed
 from whatleaks.models.purifier import copy_of_purifier
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
 
 STARTS = {"zeros": 0.0, "half": 0.5}
+MANY = 32  # unknown columns: with fewer, averages by record cost as much as averages by value
 LOOKED = 100  # steps between two looks at whether all records are reached
 
 
@@ -123,13 +128,50 @@ class GradientInversion:
         return bool(self.box or self.restarts or self.optimiser != "adam")
 
     def _search(self, view: WhiteBoxAdditiveView) -> Floats:
-        model = KnownOwn(view.model, view.own)
         copied = copy_of_purifier(self.purifier, view.model, view.own, view.unknown)
         missed = Missed(view.scores, self.distance, self.cut, copied)
-        adam = Adam(np.full((len(view.own), view.unknown), STARTS[self.start]), self.learning_rate)
+        search = stepping(view, STARTS[self.start], self.learning_rate)
         for step in range(self.steps):
-            z = model.outputs(adam.values)
+            z = search.outputs()
             if step % LOOKED == 0 and missed.distances(z).max() < self.tolerance:
                 break
-            adam.follow(model.carry_back(missed.slopes(z)))
-        return adam.values
+            search.follow(missed.slopes(z))
+        return search.values
+
+
+class Stepping(Protocol):
+    """Unknown values on their way: the outputs they give, and a step along slopes by these."""
+
+    @property
+    def values(self) -> Floats: ...
+    def outputs(self) -> Floats: ...
+    def follow(self, slopes: Floats) -> None: ...
+
+
+def stepping(view: WhiteBoxAdditiveView, start: float, rate: float) -> Stepping:
+    """Return all records' unknown values at their start, to be moved by Adam."""
+    model, part = view.model, view.model.passive
+    summed = isinstance(model, Additive) and view.unknown >= MANY
+    if summed and isinstance(part, Linear) and part.weights.shape[1] == 1:
+        return OneOutput(model.active.logits(view.own), part.weights, part.bias, start, rate)
+    return AnyModel(KnownOwn(model, view.own), np.full((len(view.own), view.unknown), start), rate)
+
+
+class AnyModel:
+    """Every value moved by an Adam of its own, through any model that carries gradients back."""
+
+    def __init__(self, model: KnownOwn, values: Floats, rate: float) -> None:
+        self._model, self._adam = model, Adam(values, rate)
+
+    @property
+    def values(self) -> Floats:
+        """The values where they are now."""
+        return self._adam.values
+
+    def outputs(self) -> Floats:
+        """Return the model's outputs of every record."""
+        return self._model.outputs(self._adam.values)
+
+    def follow(self, slopes: Floats) -> None:
+        """Carry slopes by the outputs back and take one step."""
+        self._adam.follow(self._model.carry_back(slopes))

@@ -83,7 +83,9 @@ class GramInversion:
         z = recover_intermediate(view)
         if len(view.batches) > 1:
             return self.chained(z, view)
-        d = view.residuals(z, view.batches[0], slice(None))
+        d = view.residuals(
+            z, np.arange(len(z)), slice(None)
+        )  # one batch, in any order: all records
         factor = self.factor(z, d, view)
         return factor, self.final_output(factor, z, d, view)
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.equations import Equations, equations
 from whatleaks.attacks.possible_values import snapped
+from whatleaks.attacks.told_blur import ToldBlur
 from whatleaks.catalog import attack
 from whatleaks.citations import VARASTEH
 from whatleaks.codec import travels
-from whatleaks.errors import UsageError
-from whatleaks.models.additive import adjacent_differences, log_ratios
+from whatleaks.models.additive import log_ratios
 from whatleaks.models.box_solutions import half_star
-from whatleaks.models.linear import Linear
-from whatleaks.models.unblurring import SECRETS, unblurred
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 
@@ -41,28 +39,14 @@ def nearest_to_half(system: Equations) -> Floats:
 )
 @travels
 @dataclass(frozen=True)
-class HalfStar:
+class HalfStar(ToldBlur):
     """``clip`` moves values outside [0, 1] to its border: A section IV-C, the first strategy.
 
     ``snap``: not in the paper; moves values to the nearest ones that the schema allows.
-
-    Told by a defense that blurs weights: ``blur_percent`` or ``blur_epsilon``, how far, and
-    ``blur_secret``, what of it is secret (Remarks 10 and 13). Then the weights are worked out first
-    (``models.unblurring``).
     """
 
     clip: bool = True
     snap: bool = False
-    blur_percent: float = 0.0
-    blur_epsilon: float = 0.0
-    blur_secret: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse distances and secrets that do not exist."""
-        if min(self.blur_percent, self.blur_epsilon) < 0.0:
-            raise UsageError("blur_percent and blur_epsilon must not be negative")
-        if self.blur_secret not in SECRETS:
-            raise UsageError(f"blur_secret is epsilon, sign or empty, got {self.blur_secret!r}")
 
     @property
     def name(self) -> str:
@@ -70,21 +54,15 @@ class HalfStar:
         name = "half-star" if self.clip else "half-star-raw"
         return f"{name}-snapped" if self.snap else name
 
+    @property
+    def stream(self) -> str:
+        """Where its luck comes from: moving the answers afterwards takes no luck of its own."""
+        return replace(self, snap=False).name
+
     def infer(self, view: WhiteBoxLinearView, rng: np.random.Generator) -> ValueGuess:
         """Solve for every record at once."""
+        view = self.worked_out(view, rng)
         system = equations(view.own, log_ratios(view.scores), view.model)
-        if self.blur_percent or self.blur_epsilon or self.blur_secret:
-            part = view.model.passive
-            assert isinstance(part, Linear)
-            weights = unblurred(
-                part.weights,
-                system.right,
-                percent=self.blur_percent,
-                epsilon=self.blur_epsilon,
-                secret=self.blur_secret,
-                rng=rng,
-            )
-            system = Equations(adjacent_differences(weights).T, system.right)
         values = nearest_to_half(system)
         values = np.clip(values, 0.0, 1.0) if self.clip else values
         return ValueGuess(sealed(snapped(values, view) if self.snap else values))

@@ -72,9 +72,10 @@ class NullSpaceRegression:
         learnt_rows = learnt_together(inputs, true_rows, asked)
         exact = missed <= learnt_rows.error
         values = (solved if exact else learnt_rows.values) @ pieces.rows
-        if pieces.null.shape[1]:
-            rest = learnt_together(inputs, known.passive @ pieces.null, asked)
-            values = values + rest.values @ pieces.null.T
+        # What the equations do not see. Its errors count together, so no basis of it is needed.
+        if len(pieces.rows) < view.unknown:
+            rest = learnt_together(inputs, known.passive - true_rows @ pieces.rows, asked)
+            values = values + rest.values
         if exact:  # the nearest point of the box that satisfies the equations too
             values = nearest(matrix, system.right, values)
         values = np.clip(values, 0.0, 1.0)

@@ -12,16 +12,22 @@ from typing import Any
 from whatleaks.arrays import Floats, sealed
 from whatleaks.codec import encode
 
-KEPT = 4  # searches that are remembered: an attack and its control, for two attacks
+KEPT = 16  # searches that are remembered: a defense may change nothing of what an attack sees
 
-_found: dict[str, Floats] = {}
+_found: dict[str, dict[str, Floats]] = {}
 
 
-def searched_before(asked: tuple[Any, ...], search: Callable[[], Floats]) -> Floats:
-    """Return what ``search`` finds; ``asked`` is all that it depends on, luck included."""
+def searched_before(
+    asked: tuple[Any, ...], search: Callable[[], Floats], most: int = KEPT
+) -> Floats:
+    """Return what ``search`` finds; ``asked`` is all that it depends on, luck included.
+
+    ``asked`` begins with the name of the search: the last ``most`` of each are remembered.
+    """
+    found = _found.setdefault(str(asked[0]), {})
     key = hashlib.sha256(encode(asked)).hexdigest()
-    if key not in _found:
-        while len(_found) >= KEPT:
-            _found.pop(next(iter(_found)))
-        _found[key] = sealed(search())
-    return _found[key]
+    if key not in found:
+        while len(found) >= most:
+            found.pop(next(iter(found)))
+        found[key] = sealed(search())
+    return found[key]

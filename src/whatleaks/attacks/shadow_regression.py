@@ -17,14 +17,18 @@ from scipy.optimize import nnls
 
 from whatleaks.arrays import Bools, Floats, sealed
 from whatleaks.attacks.possible_values import snapped_where_nearer
+from whatleaks.attacks.searched_before import searched_before
 from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.additive import adjacent_differences, log_ratios
-from whatleaks.models.ridge import FEWEST, learnt
+from whatleaks.models.ridge import FEWEST, fitted, learnt
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.known import KnownView
 
 MOST_FOLDS = 25  # with more known people they are left out in groups
+KEPT = (
+    MOST_FOLDS + 1
+)  # sets of known people whose answers are remembered: all, and without each group
 
 
 @dataclass(frozen=True)
@@ -66,16 +70,17 @@ def _through_shadow(known: _People, wanted: Floats, asked: _People) -> Floats:
     P A' (A P A' + R)^-1 (rest - A g - b).
     """
     width = wanted.shape[1]
-    probes = np.concatenate([np.zeros((1, width)), np.eye(width)])
-    answers = learnt(wanted, known.rest, probes)
-    base, matrix = answers[0], (answers[1:] - answers[0]).T
-    missed = wanted - _left_out(known.own, wanted)
-    spread = np.cov(missed, rowvar=False).reshape(width, width)
+    copied = fitted(wanted, known.rest)
+    base, matrix = copied(np.zeros((1, width)))[0], copied.slope.T
+    missed = wanted - _left_out_of_own(known.own, wanted)
+    missed = (missed - missed.mean(axis=0)) / np.sqrt(len(missed) - 1)
     weight = width / (width + len(wanted))  # few people: columns are taken as unrelated
-    spread = (1 - weight) * spread + weight * np.diag(np.diag(spread)) + 1e-9 * np.eye(width)
+    own_spread = weight * np.square(missed).sum(axis=0) + 1e-9
+    # A P, without P itself: it has as many rows as there are columns.
+    reached = (1 - weight) * (matrix @ missed.T) @ missed + matrix * own_spread
     off = known.rest - _left_out(wanted, known.rest)
     error = np.diag((off**2).mean(axis=0) + 1e-9)
-    gain = np.linalg.solve(matrix @ spread @ matrix.T + error, matrix @ spread).T
+    gain = np.linalg.solve(reached @ matrix.T + error, reached).T
     guess = learnt(known.own, wanted, asked.own)
     return np.asarray(guess + (asked.rest - base - guess @ matrix.T) @ gain.T)
 
@@ -87,6 +92,11 @@ def _left_out(inputs: Floats, wanted: Floats) -> Floats:
         rest = ~fold
         found[fold] = learnt(inputs[rest], wanted[rest], inputs[fold])
     return found
+
+
+def _left_out_of_own(own: Floats, wanted: Floats) -> Floats:
+    """Do so from own columns: whatever scores are released, these answers are the same."""
+    return searched_before(("left out", own, wanted), lambda: _left_out(own, wanted), KEPT)
 
 
 def _folds(records: int, most: int) -> list[Bools]:

@@ -15,8 +15,7 @@ from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import attack
 from whatleaks.citations import LI
 from whatleaks.codec import travels
-from whatleaks.models.threshold_search import from_known, record_intervals
-from whatleaks.threat.grants import Ranges
+from whatleaks.models.threshold_search import bounds_from
 from whatleaks.threat.guess import IntervalGuess, ValueGuess
 from whatleaks.threat.views.routing import KnownRoutingView, ProbedView
 
@@ -77,7 +76,9 @@ class ThresholdKnown:
     def infer(self, view: KnownRoutingView, rng: np.random.Generator) -> ValueGuess:
         """Isolate the columns of nodes with known people, then bound every record."""
         del rng
-        low, high = bounds_from(view.known_bits, view.auxiliary.passive, view.bits, view.ranges)
+        low, high = bounds_from(
+            view.known_bits, view.auxiliary.passive, view.bits, view.ranges.low, view.ranges.high
+        )
         return ValueGuess(sealed((low + high) / 2.0))
 
 
@@ -86,16 +87,4 @@ def _probed_bounds(view: ProbedView) -> tuple[Floats, Floats]:
     probes = view.probes
     asked = np.full((len(probes.records), view.bits.shape[1]), np.nan)
     asked[probes.record, probes.node] = probes.left
-    return bounds_from(asked, probes.records, view.bits, view.ranges)
-
-
-def bounds_from(
-    asked: Floats, values: Floats, bits: Floats, ranges: Ranges
-) -> tuple[Floats, Floats]:
-    """Find columns and thresholds from records whose values and sides are known; bound the others."""
-    found, explained = from_known(asked, values, ranges.low, ranges.high)
-    sure = explained == 1
-    kept = type(found)(
-        found.column[sure], found.low[sure], found.high[sure], found.queries, found.records
-    )
-    return record_intervals(bits[:, sure], kept, ranges.low, ranges.high)
+    return bounds_from(asked, probes.records, view.bits, view.ranges.low, view.ranges.high)

@@ -5,20 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from whatleaks.auditor.combine import sees_nothing
+from whatleaks.auditor.levels import (
+    COMPLETE,
+    LOW,
+    MORE,
+    UNKNOWN,
+    UNSETTLED,
+    Found,
+    Rated,
+    attacked,
+    comparisons,
+    level,
+    percent,
+    rated,
+    share,
+)
 from whatleaks.auditor.result import (
-    ColumnFinding,
     Condition,
     DefenseFinding,
     DigitsFinding,
-    GuessFinding,
     Headline,
     ThreatFinding,
 )
 from whatleaks.catalog import card, cards
-from whatleaks.errors import choice
+from whatleaks.errors import argument, choice
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.threat.grants import (
     Auxiliary,
+    KnownPeople,
     KnownValues,
     ModelGrant,
     PassiveNetwork,
@@ -26,63 +40,47 @@ from whatleaks.threat.grants import (
 )
 from whatleaks.threat.model import COLUMNS
 
-LOW, MEDIUM, COMPLETE = 0.1, 0.5, 0.99
 ENOUGH = LOW  # a defense that leaves less than this in every column is called effective
 REDUCED = 0.5  # if it also takes at least half away: a small leak may be small without it
 COST = 0.02  # and cheap if it costs at most two points of accuracy
 KNOWN = 0.9  # a column of which so much is known without joining is the partner's already
-ALARMS = 0.05  # how many audits may raise an alarm where nothing is told
-UNKNOWN = "unknown"  # the level where no attack ran
-
-Found = tuple[ThreatFinding, GuessFinding, ColumnFinding]
-
-
-def level(found: ColumnFinding) -> str:
-    """Put what joining adds into words: low below 0.1, medium below 0.5, high, or complete.
-
-    Complete: all that the partner did not know before, and the values themselves.
-    """
-    adds = found.adds.value
-    if adds < LOW:
-        return "low"
-    exact = found.recovered.value >= COMPLETE
-    if found.people is not None:
-        exact = exact or found.people.named.value >= COMPLETE
-    if exact and adds >= COMPLETE * (1.0 - max(found.control.value, found.alone)):
-        return "complete"
-    return "medium" if adds < MEDIUM else "high"
 
 
 def headline(threats: Sequence[ThreatFinding]) -> Headline:
     """Find the column in which joining adds most, and say it: once for all, once per condition."""
     tried = list(attacked(threats))
+    compared = comparisons(tried)
     # What a reader can decide about the label is not whether to hand over a model.
     after = {card("threat", threat.name).part.wants for threat in threats}
     decided = ("model", "kept", "records") if COLUMNS in after else ()
-    conditions = tuple(_condition(name, threats, len(tried)) for name in decided)
+    conditions = tuple(_condition(name, threats, compared) for name in decided)
     already = already_known(threats)
     if not tried:
         nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")
         return Headline(
             "No attack could be run under the chosen threats, which says nothing about safety.",
-            UNKNOWN, nothing, nothing, "", "", "", False, conditions, already,
+            UNKNOWN, nothing, nothing, "", "", "", False, conditions, already, 1.0,
         )  # fmt: skip
     attacks = sum(len(t.of("attack")) for t in threats)
-    worst, beyond = _worst(tried, len(tried))
-    threat, attack, column = worst
-    word = level(column) if beyond else "low"
-    if not beyond:
+    found = rated(tried, compared)
+    threat, attack, column = found.worst
+    if found.word == UNSETTLED:
+        text = (
+            f"What joining adds is unsettled: none of the attacks tried ({attacks}) shows "
+            f"{percent(LOW)} or more beyond luck, but {found.open}; {MORE}."
+        )
+    elif not found.beyond:
         text = (
             f"Joining adds nothing that could be told from luck: none of the attacks tried ({attacks}) "
             "learns more from what it is sent than from the messages of other people."
         )
-    elif word == "low":
+    elif found.word == "low":
         text = (
             f"Joining adds little: the best of the attacks tried ({attacks}) follows "
             f"{share(column.adds)} more of the differences between people in “{column.column}” than "
             "without what it is sent."
         )
-    elif word == "complete":
+    elif found.word == "complete":
         named = column.people is not None and column.people.named.value >= COMPLETE
         exactly = "exactly" if named else "almost exactly"
         text = f"Joining lets your partner read {_exact_columns(tried)} {exactly}."
@@ -92,29 +90,12 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             f"{share(column.leakage)} of the differences between people in “{column.column}”, "
             f"and {percent(column.known)} without joining."
         )
+    if found.word != UNSETTLED and found.open:
+        text += f" More, {found.open}."
     return Headline(
-        text, word, column.leakage, column.adds, threat.name, attack.name, column.column, beyond,
-        conditions, already,
+        text, found.word, column.leakage, column.adds, threat.name, attack.name, column.column,
+        found.beyond, conditions, already, found.up_to, found.open_column,
     )  # fmt: skip
-
-
-def attacked(threats: Sequence[ThreatFinding]) -> Iterator[Found]:
-    """Go through every column under every attack."""
-    for threat in threats:
-        for guess in threat.of("attack"):
-            for column in guess.columns:
-                yield threat, guess, column
-
-
-def _worst(tried: Sequence[Found], comparisons: int) -> tuple[Found, bool]:
-    """Return the column in which most is added beyond luck, and whether there is one.
-
-    The largest of many numbers is large by luck: the chance is held against ``ALARMS`` over all
-    comparisons that were made (Bonferroni).
-    """
-    sure = [found for found in tried if found[2].chance * comparisons <= ALARMS]
-    best = max(sure or tried, key=lambda found: found[2].strength)
-    return best, bool(sure)
 
 
 def _exact_columns(tried: Sequence[Found]) -> str:
@@ -127,16 +108,6 @@ def _exact_columns(tried: Sequence[Found]) -> str:
         if len(read) == len(every)
         else (f"{len(read)} of your {len(every)} columns")
     )
-
-
-def share(measured: Measurement) -> str:
-    """Show a share as a whole percentage."""
-    return percent(max(measured.value, 0.0))
-
-
-def percent(value: float, digits: int = 0) -> str:
-    """Show a share in percent."""
-    return f"{100 * value:.{digits}f} %"
 
 
 def points(value: float) -> str:
@@ -163,7 +134,7 @@ def model_granted(threat: ThreatFinding) -> bool:
     return _holds(threat, ModelGrant, TreesGrant, PassiveNetwork)
 
 
-def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) -> Condition:
+def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Condition:
     """Say what joining adds if the model is handed over, if not, if records are shared.
 
     Who shares records may keep the model: that is the line, and the model besides is added to it.
@@ -176,10 +147,13 @@ def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) ->
         "records": [t for t in records if t not in both] or both,
     }[name]
     count = max((t.granted for t in records), default=0)
+    # Who hijacks a training holds complete records of others, people whom nobody need share.
+    shared = not records or any(_holds(t, KnownPeople, KnownValues) for t in records)
+    whose = "people you share" if shared else "other people"
     start = {
         "model": "If you hand over your part of the model",
         "kept": "If you keep it",
-        "records": f"If your partner holds {count or 'some'} records of people you share",
+        "records": f"If your partner holds {count or 'some'} records of {whose}",
     }[name]
     tried = list(attacked(chosen))
     if not tried:
@@ -189,24 +163,32 @@ def _condition(name: str, threats: Sequence[ThreatFinding], comparisons: int) ->
             else "not tried"
         )
         return Condition(name, f"{start}: {why}.", "")
-    (threat, attack, column), word, said = _told(tried, comparisons)
+    found = rated(tried, compared)
+    if found.word == "low" and not any(card("threat", t.name).part.reads for t in chosen):
+        # Who is sent nothing about a person learns nothing by joining, whatever the model tells.
+        who = " and ".join(t.name for t in chosen)
+        why = f"tried only by {who}, who sees no message about a person, which proves nothing"
+        return Condition(name, f"{start}: {why}.", "")
+    (threat, attack, column), said = found.worst, _told(found)
     if name == "records" and chosen != both and list(attacked(both)):
-        _, more, besides = _told(list(attacked(both)), comparisons)
-        said += "; with your part of the model too: "
-        said += "the same" if more == "low" == word else besides
+        more = rated(list(attacked(records)), compared)
+        same = more.word == "low" or _told(more) == said
+        said += f"; with your part of the model too: {'the same' if same else _told(more)}"
     return Condition(
-        name, f"{start}: {said}.", word, column.adds, threat.name, attack.name, column.column
-    )
+        name, f"{start}: {said}.", found.word, column.adds, threat.name, attack.name,
+        column.column, found.up_to,
+    )  # fmt: skip
 
 
-def _told(tried: Sequence[Found], comparisons: int) -> tuple[Found, str, str]:
-    """Return where most is added, its level, and both in words."""
-    worst, beyond = _worst(tried, comparisons)
-    column = worst[2]
-    if not beyond:
-        return worst, "low", "low, joining adds nothing that could be told from luck"
-    word = level(column)
-    return worst, word, f"{word}, joining adds {share(column.adds)} in “{column.column}”"
+def _told(found: Rated) -> str:
+    """Say the word, what is added and what is not ruled out."""
+    if found.word == UNSETTLED:
+        return f"{UNSETTLED}, {found.open}; {MORE}"
+    if not found.beyond:
+        return f"{found.word}, joining adds nothing that could be told from luck"
+    column = found.worst[2]
+    said = f"{found.word}, joining adds {share(column.adds)} in “{column.column}”"
+    return f"{said}; {found.open}" if found.open else said
 
 
 def effective(defense: DefenseFinding) -> bool:
@@ -244,7 +226,7 @@ def advice(
             "joining, so no defense of the federation protects them."
         )
     lines += _given_beforehand(threats)
-    if head.level not in ("low", UNKNOWN) and any(
+    if head.level not in ("low", UNSETTLED, UNKNOWN) and any(
         threat.name == head.threat and model_granted(threat) for threat in threats
     ):
         lines.append(
@@ -293,6 +275,13 @@ def _about_defenses(
         return ["No attack ran, so no defense was tried. Choose another threat or model."]
     if head.level == "low":
         return ["No attack tried here calls for a defense. A stronger one may: see the limit."]
+    if head.level == UNSETTLED:
+        return [
+            f"This audit is too small to say whether a defense is needed: up to {percent(head.up_to)} "
+            f"in “{head.open_column}” is not ruled out. Attack more records "
+            f"({argument('targets')}), repeat it with more seeds ({argument('seeds')}), or bring a "
+            "longer table."
+        ]
     # Only what was tried against the threat of the headline can help against it.
     tried = [d for d in defenses if head.threat in d.against]
     best = recommended(head.threat, tried) or cheapest(head.threat, tried)
@@ -310,6 +299,12 @@ def _about_defenses(
             f"down to {share(pair.after)}, and leaves {share(best.worst.after)} in the worst column, "
             f"{price}."
         ]
+        open_ = max(best.columns, key=lambda left: left.after.high)
+        if open_.after.high >= ENOUGH:
+            lines.append(
+                f"With it up to {percent(min(open_.after.high, 1.0))} in “{open_.column}” is not ruled "
+                f"out; {MORE}."
+            )
         if best.limit.value >= ENOUGH:
             lines.append(
                 "It does not remove the information: with it in place the best guess tried, by "

@@ -2,16 +2,21 @@
 
 Every defense is first tried with the quick attacks. What the undefended trials then show decides
 which of the others are worth their time.
+
+With more than ``WIDE`` columns that would cost most of an audit. More attacks never make a defense
+look better, so one that the quick attacks undo stays undone: there the others are tried on the
+first seed, and only with defenses that could still be recommended or named as the closest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from whatleaks.auditor.advice import effective
 from whatleaks.auditor.combine import Entry, base_name
 from whatleaks.auditor.plan import covers, once_more
-from whatleaks.auditor.result import GuessFinding, Headline, ThreatFinding
+from whatleaks.auditor.result import DefenseFinding, GuessFinding, Headline, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import card
 from whatleaks.trial.scenario import Scenario
@@ -37,18 +42,29 @@ def missed(found: Sequence[GuessFinding], tried: set[str], ahead: float = AHEAD)
 
 
 def strongest_again(
-    spec: AuditSpec, entries: Sequence[Entry], threats: Sequence[ThreatFinding], head: Headline
+    spec: AuditSpec,
+    entries: Sequence[Entry],
+    threats: Sequence[ThreatFinding],
+    head: Headline,
+    only: Collection[str] | None = None,
 ) -> list[Scenario]:
-    """Return defended trials of the headline's attack, and of all that lead in some column."""
+    """Return defended trials of the headline's attack, and of all that lead in some column.
+
+    ``only``: with these defenses, on the first seed; else with all of them, on every seed.
+    """
     found = {threat.name: threat.findings for threat in threats}
-    places: dict[Place, list[Scenario]] = {}
+    places: dict[Place, list[Entry]] = {}
     for entry in entries:
-        if entry.scenario.defense and entry.guessed:
-            places.setdefault(_place(entry.scenario), []).append(entry.scenario)
+        scenario = entry.scenario
+        asked = only is None or (scenario.defense in only and scenario.seed == spec.seed)
+        if scenario.defense and entry.guessed and asked:
+            places.setdefault(_place(scenario), []).append(entry)
     plain = [entry.scenario for entry in entries if entry.plain]
     wanted = []
-    for (threat, _, _), defended in places.items():
+    for (threat, _, _), held in places.items():
+        defended = [entry.scenario for entry in held]
         tried = {attack for scenario in defended for attack in scenario.attacks}
+        tried |= {scored.name for entry in held for scored in entry.records.scored}
         names = [base_name(head.attack)]
         if not card("threat", threat).part.malicious:  # two hijackers cannot train one model
             names += missed(found[threat], tried)
@@ -61,6 +77,14 @@ def strongest_again(
         if left:
             wanted.append(once_more(spec, defended[0], left))
     return wanted
+
+
+def contenders(head: Headline, defenses: Sequence[DefenseFinding]) -> list[str]:
+    """Return the defenses that stop the headline's leak by all that was tried; else the closest."""
+    against = [defense for defense in defenses if head.threat in defense.against]
+    good = [defense.name for defense in against if effective(defense)]
+    closest = sorted(against, key=lambda defense: defense.worst.after.value)[:1]
+    return good or [defense.name for defense in closest]
 
 
 def _place(scenario: Scenario) -> Place:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whatleaks.auditor.advice import advice, headline
-from whatleaks.auditor.again import joined, strongest_again
-from whatleaks.auditor.combine import Entry, combine_threats, with_shared
+from whatleaks.auditor.again import contenders, joined, strongest_again
+from whatleaks.auditor.combine import Entry, Made, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
-from whatleaks.auditor.notes import value_notes
+from whatleaks.auditor.notes import known_notes, value_notes
 from whatleaks.auditor.people import groups_of
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.result import AuditResult, ColumnCard, SampleRow
@@ -35,8 +35,9 @@ from whatleaks.runs.runner import Display, run
 from whatleaks.runs.secret import own_secret
 from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
+from whatleaks.trial.limit import WIDE
 from whatleaks.trial.phases import Phases
-from whatleaks.trial.preparing import ready
+from whatleaks.trial.prepared_before import forget, ready_once
 from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import passive_names
@@ -47,6 +48,11 @@ if TYPE_CHECKING:
 CELLS = 200_000  # attacked records x columns of one seed that are kept apart: about 2 GiB in all
 FEWEST_ATTACKED = 50
 WIDE_TABLE = "with so many columns more would not fit into memory."
+FEWER_AGAIN = (
+    f"With more than {WIDE} columns, slow attacks that lead without a defense were tried again on the first "
+    "seed, and only with the defenses that the others had not undone: what is said to be left by the "
+    "others may be too little, never too much."
+)
 UNFINISHED = "unfinished/trials.db"  # below the report's folder, until the audit is complete
 
 
@@ -90,6 +96,8 @@ def run_audit(
         scenario.check()
     rows, width = frame.shape
     packed = pack_table(frame, b"" if given is None else encode(given))
+    if executor.name != "inline":  # others prepare it in processes of their own
+        forget()
     del frame, checked  # the trials read the packed one: a large table is not held twice
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
@@ -102,34 +110,47 @@ def run_audit(
         first = replace(first, classes=classes)
 
     def performed(works: Sequence[Scenario]) -> list[Entry]:
-        return run_trials(works, packed, executor, out, display)
+        try:
+            return run_trials(works, packed, executor, out, display)
+        finally:
+            forget()
 
     entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
-    with clock("sum up"):
-        threats = combine_threats(entries, spec.model, streams)
-    head = headline(threats)
-    more = strongest_again(spec, entries, threats, head)
-    if more:
-        entries = joined(entries, performed(more))
+    wide = first.passive > WIDE
+    made: Made = {}
+    asked: set[str] = set()
+    while True:
         with clock("sum up"):
-            threats = combine_threats(entries, spec.model, streams)
+            threats = combine_threats(entries, spec.model, streams, made)
         head = headline(threats)
-    with clock("sum up defenses"):
-        defenses, unmeasured = combine_defenses(entries, head, threats, streams)
+        with clock("sum up defenses"):
+            defenses, unmeasured = combine_defenses(entries, head, threats)
+        only = contenders(head, defenses) if wide else None
+        more = strongest_again(spec, entries, threats, head, only)
+        more = [scenario for scenario in more if scenario.label not in asked]
+        if not more or (asked and not wide):
+            break
+        asked |= {scenario.label for scenario in more}
+        entries = joined(entries, performed(more))
     digits = digits_of(entries)
     classed = [e for e in entries if e.plain and len(e.records.correct) and len(e.records.alone)]
     if not classed:
         raise AuditError("nobody predicts in this federation, so what joining is worth is unknown")
     classed = [e for e in classed if e.scenario.threat == classed[0].scenario.threat]
     told = [*notes, *told_before, *_parties(spec), *unmeasured]
+    told += [FEWER_AGAIN] if wide and asked else []
     told += value_notes(entries, spec.label, first.target_range)
+    told += known_notes(spec.known, threats)
     told += _other_models(spec, planned)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(
-            f"Accuracy and row counts are those of the {classed[0].scenario.branch} federation."
+            f"Accuracy and the number of training records are those of the {classed[0].scenario.branch} federation."
         )
     records = classed[0].records
+    # Known people are not attacked, so threats may differ: the number is that of the headline's.
+    under = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
+    attacked_in = under[0] if under else classed[0]
     return AuditResult(
         headline=head,
         threats=threats,
@@ -139,7 +160,7 @@ def run_audit(
         classes=first.classes,
         rows=rows,
         training_rows=records.training_rows,
-        target_rows=records.asked,
+        target_rows=attacked_in.records.asked,
         worth=worth_of(classed, streams),
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
@@ -170,7 +191,7 @@ class _First:
 
 def _first(scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None) -> _First:
     """Prepare the table as the first trial does; only what the report says of it is kept."""
-    made = ready(scenario, frame, Streams(scenario.seed), given)
+    made = ready_once(scenario, frame, given)
     width = sum(len(c.encoded_as) or 1 for c in made.columns if c.owner == "passive")
     return _First(tuple(made.columns), made.classes, tuple(made.notes), made.target_range, width)
 

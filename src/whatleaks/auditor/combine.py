@@ -26,6 +26,7 @@ from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 
+Made = dict[tuple[str, str, str], GuessFinding]  # by threat, defense and guess
 REGRESSORS = ("limit", "alone")  # roles of what the evaluator learns from other people's truth
 
 
@@ -119,18 +120,20 @@ def alone_of(groups: Mapping[str, Parts], columns: Sequence[str]) -> dict[str, M
     if "alone" not in groups:
         return {}
     pool = pooled(groups["alone"])
-    return {column: pool.leakage(j) for j, column in enumerate(columns)}
+    return dict(zip(columns, pool.leakage, strict=True))
 
 
 def combine_threats(
-    entries: Sequence[Entry], model: str, streams: Streams
+    entries: Sequence[Entry], model: str, streams: Streams, made: Made | None = None
 ) -> tuple[ThreatFinding, ...]:
     """Pool every threat over the seeds in which it ran.
 
     An adversary may throw knowledge away. So a threat is also judged by what is tried under
     defenses that its adversary could apply to its own scores, and by the attacks of weaker
-    threats on the same federation.
+    threats on the same federation. ``made`` keeps what was pooled: with more trials of defenses
+    beside the same others, only these are pooled anew.
     """
+    made = {} if made is None else made
     findings: list[ThreatFinding] = []
     coarser: dict[str, list[GuessFinding]] = {}
     for name in dict.fromkeys(entry.scenario.threat for entry in entries):
@@ -145,12 +148,14 @@ def combine_threats(
                 malicious=threat.malicious,
                 grants=sentences(threat.grants),
                 federation=looks_at(model, name).stream,
-                findings=_findings(runs, own) if runs else (),
+                findings=_findings(runs, own, made) if runs else (),
                 notes=notes_of([e for e in entries if e.scenario.threat == name]),
                 granted=max((e.records.granted for e in runs), default=0),
             )
         )
-        coarser[name] = _coarser(runs, entries, looks_at(model, name).view, own) if runs else []
+        coarser[name] = (
+            _coarser(runs, entries, looks_at(model, name).view, own, made) if runs else []
+        )
     findings = [with_weaker(threat, findings) for threat in findings]
     findings = [
         replace(t, findings=(*t.findings, *that_add(coarser[t.name], t.findings))) for t in findings
@@ -159,25 +164,30 @@ def combine_threats(
     return tuple(replace(t, findings=with_limit(t.findings)) for t in findings)
 
 
-def _findings(runs: Sequence[Entry], streams: Streams) -> tuple[GuessFinding, ...]:
+def _findings(runs: Sequence[Entry], streams: Streams, kept: Made) -> tuple[GuessFinding, ...]:
     """Pool every guess of the undefended trials of one threat."""
-    columns = runs[0].records.columns
+    threat, columns = runs[0].scenario.threat, runs[0].records.columns
     spans = [run.records.spans for run in runs]
     plain = guesses_of(runs)
     alone = alone_of(plain, columns)
-    found = []
     for name, parts in plain.items():
+        if (threat, "", name) in kept:
+            continue
         role = next(iter(parts.values()))[0].role
         rivals = rivals_of(name, plain, plain) if role == "attack" else []
         made = combine_guess(parts, columns, streams, rivals, alone, spans)
         if role == "limit":
             made = replace(made, name=LEARNER, role=LEARNER, title=TITLES[LEARNER])
-        found.append(made)
-    return tuple(found)
+        kept[threat, "", name] = made
+    return tuple(kept[threat, "", name] for name in plain)
 
 
 def _coarser(
-    runs: Sequence[Entry], entries: Sequence[Entry], view: type[Any], streams: Streams
+    runs: Sequence[Entry],
+    entries: Sequence[Entry],
+    view: type[Any],
+    streams: Streams,
+    kept: Made,
 ) -> list[GuessFinding]:
     """Return the attacks on scores that the adversary of ``runs`` could make coarser itself.
 
@@ -199,13 +209,17 @@ def _coarser(
         alike = np.array_equal(spreads.get(entry.scenario.seed, ()), entry.records.spread)
         if same and alike and entry.guessed and releases(entry.scenario.defense):
             tried.setdefault(entry.scenario.defense, []).append(entry)
-    return [
-        coarsened(name, defense, guesses, plain, columns, streams, alone, spans)
-        for defense, defended in tried.items()
-        for guesses in (guesses_of(defended),)
-        for name, parts in guesses.items()
-        if next(iter(parts.values()))[0].role == "attack" and fits(guesser(name), view)
-    ]
+    found = []
+    for defense, defended in tried.items():
+        guesses = guesses_of(defended)
+        for name, parts in guesses.items():
+            if next(iter(parts.values()))[0].role != "attack" or not fits(guesser(name), view):
+                continue
+            key = threat.name, defense, name
+            if key not in kept:
+                kept[key] = coarsened(name, defense, guesses, plain, columns, streams, alone, spans)
+            found.append(kept[key])
+    return found
 
 
 def releases(defense: str) -> bool:
@@ -283,13 +297,10 @@ def with_limit(found: Sequence[GuessFinding]) -> tuple[GuessFinding, ...]:
     learner = next((guess for guess in tried if guess.role == LEARNER), None)
     if learner is None:
         return tuple(found)
-    best = [
-        max(
-            (replace(guess.columns[j], by=guess.name) for guess in tried),
-            key=lambda column: column.leakage.value,
-        )
-        for j in range(len(learner.columns))
-    ]
+    best = []
+    for j in range(len(learner.columns)):
+        guess = max(tried, key=lambda guess: guess.columns[j].leakage.value)
+        best.append(replace(guess.columns[j], by=guess.name))
     limit = replace(
         learner,
         name="limit",

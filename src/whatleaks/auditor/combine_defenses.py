@@ -31,7 +31,6 @@ from whatleaks.auditor.worth import accuracy
 from whatleaks.catalog import Card, card
 from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.seeds import Streams
 from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.scorers.values import Scored
 
@@ -60,7 +59,7 @@ Key = tuple[str, str]  # a threat, and the defense or detector that was tried un
 
 
 def combine_defenses(
-    entries: Sequence[Entry], head: Headline, threats: Sequence[ThreatFinding], streams: Streams
+    entries: Sequence[Entry], head: Headline, threats: Sequence[ThreatFinding]
 ) -> tuple[tuple[DefenseFinding, ...], tuple[str, ...]]:
     """Return a finding per defense, and a note for each that leaves too little to measure.
 
@@ -86,8 +85,8 @@ def combine_defenses(
         if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
             notes.append(f"{name}: no attack that guesses values ran with it in place.")
             continue
-        before = _before(runs, threats, streams.under(f"before/{name}"))
-        after = _after(key, everything, runs, _weaker(threat, entries), streams)
+        before = _before(runs, threats)
+        after = _after(key, everything, runs, _weaker(threat, entries))
         pairs = tuple(
             ColumnDefense(column, _strongest(before, j)[1], _strongest(after, j)[1])
             for j, column in enumerate(columns)
@@ -213,15 +212,19 @@ def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Mea
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
-    """Name the attacks that lead in some column and were not tried with the defense.
+    """Name the attacks that lead in some column and were not tried with the defense, or on fewer people.
 
     One that is level with others without a defense may be ahead of them with it.
     """
     slow = missed(before, {base_name(guess.name) for guess in after}, ahead=0.0)
-    return f"Not tried again with it, as too slow: {', '.join(slow)}." if slow else ""
+    said = [f"Not tried again with it, as too slow: {', '.join(slow)}."] if slow else []
+    most = max(guess.error.n for guess in after)
+    few = {base_name(g.name): g.error.n for g in after if g.role == "attack" and g.error.n < most}
+    said += [f"{name} was tried with it on {n} of {most} records." for name, n in few.items()]
+    return " ".join(said)
 
 
-def _before(runs: Runs, threats: Sequence[ThreatFinding], streams: Streams) -> list[GuessFinding]:
+def _before(runs: Runs, threats: Sequence[ThreatFinding]) -> list[GuessFinding]:
     """Return all attacks of the threat without the defense, on the columns that stay with it.
 
     Over the same seeds as with it: where these are all, the threat's own findings serve.
@@ -239,7 +242,7 @@ def _before(runs: Runs, threats: Sequence[ThreatFinding], streams: Streams) -> l
         name: {seed: part for seed, part in parts.items() if seed in every}
         for name, parts in guesses_of([run.plain for run in runs]).items()
     }
-    return _combined(plain, plain, runs, streams)
+    return _combined(plain, plain, runs)
 
 
 def _after(
@@ -247,7 +250,6 @@ def _after(
     everything: Mapping[Key, list[Tried]],
     runs: Runs,
     weaker: Mapping[str, Sequence[Entry]],
-    streams: Streams,
 ) -> list[GuessFinding]:
     """Return all attacks with the defense in place, and those on what can be made of its release.
 
@@ -255,14 +257,13 @@ def _after(
     """
     threat, name = key
     defended = guesses_of([run.defended for run in runs if run.defended.guessed])
-    found = _at_all_bars(defended, runs, weaker, streams.under(f"defense/{name}"))
+    found = _at_all_bars(defended, runs, weaker)
     for (under, other), tried in everything.items():
         if under == threat and other != name and _follows(other, name):
             coarser = guesses_of([run.defended for run in tried if run.defended.guessed])
-            own = streams.under(f"defense/{name}/{other}")
             found += [
                 replace(guess, name=f"{guess.name} after {other}")
-                for guess in _at_all_bars(coarser, runs, weaker, own)
+                for guess in _at_all_bars(coarser, runs, weaker)
                 if guess.role == "attack"
             ]
     return found
@@ -272,10 +273,9 @@ def _at_all_bars(
     guesses: Mapping[str, Parts],
     runs: Runs,
     weaker: Mapping[str, Sequence[Entry]],
-    streams: Streams,
 ) -> list[GuessFinding]:
     """Hold every guess against its own threat's bars, and against those of weaker ones it fits."""
-    own = _combined(guesses, guesses_of([run.plain for run in runs]), runs, streams)
+    own = _combined(guesses, guesses_of([run.plain for run in runs]), runs)
     found = list(own)
     for other, entries in weaker.items():
         plain = guesses_of(entries)
@@ -284,7 +284,7 @@ def _at_all_bars(
         }
         found += [
             replace(guess, name=f"{guess.name} as under {other}")
-            for guess in _combined(allowed, plain, runs, streams, {g.name: g for g in own})
+            for guess in _combined(allowed, plain, runs, {g.name: g for g in own})
             if guess.role == "attack"
         ]
     return found
@@ -303,12 +303,12 @@ def _combined(
     guesses: Mapping[str, Parts],
     plain: Mapping[str, Parts],
     runs: Runs,
-    streams: Streams,
     told: Mapping[str, GuessFinding] = MappingProxyType({}),
 ) -> list[GuessFinding]:
     """Pool every attack and the regressor over the seeds that have one.
 
-    ``told``: the same guesses as held against other bars.
+    ``told``: the same guesses as held against other bars. What they add is compared, and nothing
+    of their errors is reported, so no resamples are drawn for these.
     """
     whole, stay = runs[0].plain.records.columns, runs[0].defended.records.columns
     alone = alone_of(plain, whole)
@@ -323,7 +323,7 @@ def _combined(
         if width != len(stay):
             parts, rivals = narrowed(parts, places), [narrowed(r, places) for r in rivals]
         rivals = [r for r in rivals if _same_records(r, parts)]
-        made = combine_guess(parts, stay, streams, rivals, alone, told=told.get(name))
+        made = combine_guess(parts, stay, None, rivals, alone, told=told.get(name))
         found.append(replace(made, role=LEARNER) if role == "limit" else made)
     return found
 

@@ -13,11 +13,10 @@ from whatleaks.auditor.advice import (
     ENOUGH,
     cheapest,
     cost,
-    percent,
     points,
     recommended,
-    share,
 )
+from whatleaks.auditor.levels import percent, share
 from whatleaks.auditor.result import Comparison, DefenseFinding, Trade
 
 

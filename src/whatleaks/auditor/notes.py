@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from whatleaks.catalog import guesser
-from whatleaks.errors import UsageError
+from whatleaks.auditor.result import ThreatFinding
+from whatleaks.auditor.spec import AuditSpec
+from whatleaks.catalog import card, guesser
+from whatleaks.errors import UsageError, argument
 from whatleaks.metrics.branching import branching_advantage, branching_rate
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
+from whatleaks.threat.grants import Auxiliary, KnownPeople
 from whatleaks.trial.scorers.branches import BranchScored
 from whatleaks.trial.trial import MEAN_ERROR, MOST_FREQUENT, VALUE_ERROR
 
@@ -65,6 +68,35 @@ def value_notes(entries: Sequence[Entry], label: str, span: tuple[float, float])
                 f"its mean by {_units(mean)}."
             )
     return notes
+
+
+def known_notes(known: int, threats: Sequence[ThreatFinding]) -> list[str]:
+    """Say where fewer people are known than was asked for, and where the number has no meaning."""
+    fewer: dict[int, list[str]] = {}
+    other: list[str] = []
+    for threat in threats:
+        grants = card("threat", threat.name).part.grants
+        if KnownPeople in grants:
+            if threat.of("attack") and threat.granted < known:
+                fewer.setdefault(threat.granted, []).append(threat.name)
+        elif known != AuditSpec.known and any(issubclass(kind, Auxiliary) for kind in grants):
+            other.append(
+                f"{threat.name} ({threat.granted} records)" if threat.granted else threat.name
+            )
+    said = [
+        f"{argument('known')} {known}: only {count} people can be known under {' and '.join(names)}, "
+        "as no one may be known and attacked"
+        for count, names in fewer.items()
+    ]
+    if other:
+        said.append(
+            f"{argument('known')} does not change {' and '.join(other)}: its adversary holds complete "
+            "records of other people, a share of the table"
+        )
+    used = fewer or any(KnownPeople in card("threat", t.name).part.grants for t in threats)
+    if not said and not used and known != AuditSpec.known:
+        said.append(f"{argument('known')} {known} changes nothing: no threat tried knows people")
+    return [f"{'; '.join(said)}."] if said else []
 
 
 def _units(value: float) -> str:

@@ -25,7 +25,11 @@ FEWEST = 5  # a smaller group is not shown: it would point at somebody
 
 def rate(hits: Bools) -> Measurement:
     """Return the share of people for whom something holds."""
-    return wilson(int(hits.sum()), len(hits), "share of people")
+    return _share(int(hits.sum()), len(hits))
+
+
+def _share(hits: int, people: int) -> Measurement:
+    return wilson(hits, people, "share of people")
 
 
 def count_people(
@@ -37,18 +41,28 @@ def count_people(
     without = np.zeros_like(right) if control is None else control.named
     if right.shape != off.shape:  # a guess that was scored without a schema
         right = without = np.zeros(off.shape, dtype=np.bool_)
+    known = spans if len(spans) == len(pool.parts) and spans and spans[0] else []
+    steps = [round_number(NEAR * span) if span > 0.0 else 0.0 for span in (known or [[]])[0]]
+    steps = steps or [0.0] * off.shape[1]
     columns = []
-    for j in range(off.shape[1]):
-        known = [seed[j] for seed in spans] if len(spans) == len(pool.parts) and spans[0] else []
-        step = round_number(NEAR * known[0]) if known and known[0] > 0.0 else 0.0
-        units = _in_units(pool, off[:, j], known) if step else off[:, j]
+    counted = zip(
+        *(np.count_nonzero(hits, axis=0).tolist() for hits in (right, without)),
+        *(np.count_nonzero(off <= share, axis=0).tolist() for share in SHARES),
+        strict=True,
+    )
+    for j, (named, otherwise, *within) in enumerate(counted):
+        step = steps[j]
+        inside = within[SHARES.index(NEAR)]
+        if step:
+            units = _in_units(pool, off[:, j], [seed[j] for seed in known])
+            inside = int(np.count_nonzero(units <= step))
         columns.append(
             People(
-                rate(right[:, j]),
-                rate(without[:, j]),
-                tuple(rate(off[:, j] <= share) for share in SHARES),
+                _share(named, len(off)),
+                _share(otherwise, len(off)),
+                tuple(_share(hits, len(off)) for hits in within),
                 step,
-                rate(units <= (step or NEAR)),
+                _share(inside, len(off)),
             )
         )
     worst = off.max(axis=1)

@@ -167,7 +167,7 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
     for seed in range(spec.seed, spec.seed + spec.seeds):
         for i, seen in enumerate(looks):
             base = _base(spec, name, table, seed, seen)
-            if seen.threat.malicious:
+            if seen.threat.malicious and seen.federation.hijackable:
                 found += _hijacked(spec, base, seen)
                 continue
             # What runs under a weaker threat counts here too: it need not run again.

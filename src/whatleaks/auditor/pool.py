@@ -8,14 +8,15 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Floats, Ints
 from whatleaks.auditor.people import count_people
 from whatleaks.auditor.result import ColumnFinding, GuessFinding
 from whatleaks.catalog import guesser
 from whatleaks.errors import UsageError
+from whatleaks.metrics.association import UNIT
 from whatleaks.metrics.column_association import Followed, Gained, follow, gain, nothing_followed
 from whatleaks.metrics.column_intervals import Resamples
-from whatleaks.metrics.intervals import clipped, mean_over_seeds
+from whatleaks.metrics.intervals import clipped, mean_over_seeds, seeds_of_columns
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.trial.isolation import weakest
@@ -55,26 +56,29 @@ class Pool:
         """The same share for each seed (rows) and column."""
         return np.array([follow(s.together, s.moved, d).value for s, d in self.parts])
 
-    def leakage(self, j: int) -> Measurement:
-        """Return how far a column's differences are followed, over records and seeds."""
-        return widened(self.followed.measured(j), self.by_seed[:, j])
+    @cached_property
+    def leakage(self) -> list[Measurement]:
+        """How far every column's differences are followed, over records and seeds."""
+        return widened(self.followed, self.by_seed)
 
 
-class Lead:
-    """How much more of every column a guess follows than a rival on the same records."""
+def leads(pool: Pool, rivals: Sequence[Pool], chosen: Ints) -> tuple[list[Measurement], Floats]:
+    """Return how much more of every column a guess follows than its chosen rival, and the chance of luck.
 
-    def __init__(self, pool: Pool, rival: Pool | None) -> None:
-        self._pool, self._rival = pool, rival
-        other = nothing_followed(*pool.spread.shape) if rival is None else rival.followed
-        self._gained: Gained = gain(pool.followed, other)
-
-    def of(self, j: int) -> tuple[Measurement, float]:
-        """Return one column's lead, and how often luck alone shows as much."""
-        chance = float(self._gained.chance[j])
-        if self._rival is None:
-            return self._pool.leakage(j), chance
-        seeds = self._pool.by_seed[:, j] - self._rival.by_seed[:, j]
-        return widened(self._gained.measured(j), seeds, -1.0), chance
+    Without any rival it is all that it follows.
+    """
+    if not rivals:
+        nothing = nothing_followed(*pool.spread.shape)
+        return pool.leakage, gain(pool.followed, nothing).chance
+    gained = [gain(pool.followed, rival.followed) for rival in rivals]
+    columns = np.arange(len(chosen))
+    value, low, high, chance = (
+        np.stack([getattr(one, name) for one in gained])[chosen, columns]
+        for name in ("value", "low", "high", "chance")
+    )
+    theirs = np.stack([rival.by_seed for rival in rivals])[chosen, :, columns].T
+    lead = Gained(value, low, high, chance, gained[0].n)
+    return widened(lead, pool.by_seed - theirs, -1.0), chance
 
 
 _pools: dict[tuple[tuple[int, int], ...], Pool] = {}
@@ -108,24 +112,20 @@ def resamples(records: int, streams: Streams | None) -> Resamples:
     return Resamples(records, None if streams is None else streams.rng("resamples"))
 
 
-def widened(
-    pooled: Measurement, per_seed: Sequence[float] | Floats, lowest: float = 0.0
-) -> Measurement:
-    """Widen an interval over pooled records so that it also covers the t interval over seeds.
+def widened(found: Followed | Gained, by_seed: Floats, lowest: float = 0.0) -> list[Measurement]:
+    """Widen every column's interval over pooled records to cover the t interval over seeds too.
 
     Seeds share records and train different models, so records alone would say too much.
+    ``by_seed`` is seeds x columns.
     """
-    if len(per_seed) < 2:
-        return pooled
-    seeds = clipped(mean_over_seeds(per_seed, pooled.unit), lowest, 1.0)
-    return Measurement(
-        pooled.value,
-        min(pooled.low, seeds.low),
-        max(pooled.high, seeds.high),
-        pooled.n,
-        pooled.unit,
-        "records and seeds",
-    )
+    low, high, over = found.low, found.high, "records"
+    if len(by_seed) > 1:
+        centre, half = seeds_of_columns(by_seed)
+        low = np.minimum(low, np.clip(centre - half, lowest, 1.0))
+        high = np.maximum(high, np.clip(centre + half, lowest, 1.0))
+        over = "records and seeds"
+    ends = zip(found.value.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Measurement(*three, found.n, UNIT, over) for three in ends]
 
 
 def mean_of(parts: Sequence[Measurement]) -> Measurement:
@@ -140,7 +140,7 @@ def mean_of(parts: Sequence[Measurement]) -> Measurement:
 def combine_guess(
     parts: Parts,
     columns: Sequence[str],
-    streams: Streams,
+    streams: Streams | None,
     rivals: Sequence[Parts] = (),
     alone: Mapping[str, Measurement] | None = None,
     spans: Sequence[Sequence[float]] = (),
@@ -151,6 +151,7 @@ def combine_guess(
     ``rivals`` know what can be known without joining: the control, and baselines that see the
     own columns and the granted records. ``alone``: what the own columns tell of a column.
     ``told``: the same guess as held against others; its errors and people are the same.
+    ``streams`` None: the columns' errors are left open.
     """
     pool = Pool(parts)
     first = pool.parts[0][0]
@@ -159,15 +160,26 @@ def combine_guess(
         for rival in rivals
         if parts.keys() <= rival.keys()
     ]
+    made = _leads(pool, held, columns, alone or {})
     if told is not None:
-        return _held_again(told, _leads(pool, held, columns, alone or {}))
+        return _held_again(told, made)
     # All columns of all guesses are resampled alike; thousands of columns have the t interval.
     drawn = resamples(len(pool.spread), streams if len(columns) <= WIDE else None)
     title, paper = named(first.name)
-    found = _columns(pool, held, columns, alone or {}, drawn)
     control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
     by_column, people = count_people(pool, control, spans)
-    found = tuple(replace(c, people=p) for c, p in zip(found, by_column, strict=True))
+    found = tuple(replace(c, people=p) for c, p in zip(made, by_column, strict=True))
+    if streams is not None:
+        errors = drawn.means(pool.squared, ERROR_UNIT)
+        recovered = drawn.recovered(pool.squared, pool.spread)
+        found = tuple(
+            replace(
+                column,
+                error=clipped(errors[j], 0.0, np.inf),
+                recovered=clipped(recovered[j], 0.0, 1.0),
+            )
+            for j, column in enumerate(found)
+        )
     per_seed = [float(scored.squared.mean()) for scored, _ in pool.parts]
     overall = drawn.means(pool.squared.mean(axis=1, keepdims=True), ERROR_UNIT)[0]
     return GuessFinding(
@@ -210,26 +222,6 @@ def _held_again(told: GuessFinding, leads: Sequence[ColumnFinding]) -> GuessFind
     return replace(told, columns=columns, adds=mean_of([column.adds for column in columns]))
 
 
-def _columns(
-    pool: Pool,
-    rivals: Sequence[Pool],
-    columns: Sequence[str],
-    alone: Mapping[str, Measurement],
-    drawn: Resamples,
-) -> tuple[ColumnFinding, ...]:
-    """Hold every column against the rival that follows most of it, and add its error."""
-    errors = drawn.means(pool.squared, ERROR_UNIT)
-    recovered = drawn.recovered(pool.squared, pool.spread)
-    return tuple(
-        replace(
-            column,
-            error=clipped(errors[j], 0.0, np.inf),
-            recovered=clipped(recovered[j], 0.0, 1.0),
-        )
-        for j, column in enumerate(_leads(pool, rivals, columns, alone))
-    )
-
-
 def _leads(
     pool: Pool,
     rivals: Sequence[Pool],
@@ -237,14 +229,14 @@ def _leads(
     alone: Mapping[str, Measurement],
 ) -> tuple[ColumnFinding, ...]:
     """Hold every column against the rival that follows most of it; errors are left open."""
-    leads = [Lead(pool, rival) for rival in rivals] or [Lead(pool, None)]
     best = np.array([rival.followed.value for rival in rivals] or [np.zeros(len(columns))])
     chosen = best.argmax(axis=0)
+    lead, luck = leads(pool, rivals, chosen)
+    first = pool.leakage[0]
+    nothing = Measurement(0.0, 0.0, 0.0, first.n, first.unit, first.over)
     made = []
-    for j, column in enumerate(columns):
-        leakage = pool.leakage(j)
-        adds, chance = leads[chosen[j]].of(j)
-        nothing = Measurement(0.0, 0.0, 0.0, leakage.n, leakage.unit, leakage.over)
+    for j, (column, of) in enumerate(zip(columns, chosen.tolist(), strict=True)):
+        leakage, adds, chance = pool.leakage[j], lead[j], float(luck[j])
         known = alone.get(column)
         made.append(
             ColumnFinding(
@@ -252,7 +244,7 @@ def _leads(
                 nothing,
                 leakage,
                 nothing,
-                rivals[chosen[j]].leakage(j) if rivals else nothing,
+                rivals[of].leakage[j] if rivals else nothing,
                 adds if known is None else left_open(adds, known),
                 0.0 if known is None else known.value,
                 chance,

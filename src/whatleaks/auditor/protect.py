@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,8 @@ import pandas as pd
 
 from whatleaks.arrays import Floats
 from whatleaks.defenses.blurred_weights import BlurredWeights
-from whatleaks.errors import UsageError
+from whatleaks.errors import UsageError, argument
+from whatleaks.metrics.intervals import clipped
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.models.additive import adjacent_differences
 from whatleaks.models.blurring import case_of, distance
@@ -63,6 +65,13 @@ def protect(
     data: Settings = Settings(),  # noqa: B008 - frozen
 ) -> Protection:
     """Train the linear model once, blur its passive weights, and measure both disclosures."""
+    if defense.secret == "sign":
+        # Remark 10 tosses a coin between the weights and their negative: half of the time the true
+        # weights go out, at no distance, and the scores tell which (docs/papers/varasteh.md).
+        raise UsageError(
+            f"{argument('secret')} sign protects nothing: by the toss of a coin it hands out the true "
+            "weights or their negative, and the partner sees which; leave it out, or use epsilon"
+        )
     plain = Scenario(
         name,
         table="own",
@@ -104,10 +113,10 @@ def protect(
         errors.append(
             Errors(
                 misled(true, shown, known),
-                half_star,
-                told,
-                knowing if isinstance(knowing, Measurement) else None,
-                half,
+                _error(half_star),
+                None if told is None else _error(told),
+                _error(knowing) if isinstance(knowing, Measurement) else None,
+                _error(half),
                 done.records.granted,
             )
         )
@@ -122,3 +131,8 @@ def protect(
         errors[0],
         errors[1],
     )
+
+
+def _error(found: Measurement) -> Measurement:
+    """Return a squared error with an interval that does not reach below zero, where none can be."""
+    return clipped(found, 0.0, math.inf)

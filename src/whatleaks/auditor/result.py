@@ -12,7 +12,7 @@ from typing import Any
 from whatleaks.metrics.measurement import Measurement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class People:
     """How many people are recovered: shares of records with Wilson's interval.
 
@@ -29,7 +29,7 @@ class People:
     inside: Measurement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ColumnFinding:
     """What one attack (or baseline, or the limit) gets of one passive column.
 
@@ -233,7 +233,10 @@ class ColumnCard:
 
 @dataclass(frozen=True)
 class Condition:
-    """What joining adds under a condition that the reader decides: one line of the headline."""
+    """What joining adds under a condition that the reader decides: one line of the headline.
+
+    ``up_to``: the largest upper end of its intervals, which is not ruled out.
+    """
 
     name: str  # "model", "kept" or "records"
     sentence: str
@@ -242,15 +245,19 @@ class Condition:
     threat: str = ""
     attack: str = ""
     column: str = ""
+    up_to: float = 1.0
 
 
 @dataclass(frozen=True)
 class Headline:
     """How bad is it: one sentence, and where the worst is.
 
-    ``level`` goes by what joining adds: low, medium, high or complete; "unknown" if no attack
-    ran. ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
-    ``already``: columns that the partner has without joining.
+    ``level`` goes by what joining adds: low, medium, high or complete; "unsettled" if little was
+    found but an interval reaches further than low (the column is then the one whose interval
+    reaches furthest); "unknown" if no attack ran.
+    ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
+    ``already``: columns that the partner has without joining. ``up_to``: the largest upper end of
+    all intervals, in ``open_column``: more than that is ruled out, less is not.
     """
 
     sentence: str
@@ -263,6 +270,8 @@ class Headline:
     beyond_guessing: bool = True
     conditions: tuple[Condition, ...] = ()
     already: tuple[str, ...] = ()
+    up_to: float = 1.0
+    open_column: str = ""
 
 
 @dataclass(frozen=True)

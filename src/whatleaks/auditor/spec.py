@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from whatleaks.data.problems import DEFAULTS
-from whatleaks.errors import UsageError, argument, nearest
+from whatleaks.errors import UsageError, argument, nearest, whole
 
 # What a first look is content with.
 QUICK = {"seeds": 1, "targets": 150, "inversion_steps": 300}
+LEAST = {"seed": 0, "seeds": 1, "targets": 10, "inversion_steps": 1, "known": 3}
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class AuditSpec:
         from whatleaks.auditor.plan import protected
         from whatleaks.trial.plan import forms, models
 
+        for name, least in LEAST.items():
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
         if self.quick:
             for name, most in QUICK.items():
                 object.__setattr__(self, name, min(getattr(self, name), most))
@@ -73,25 +76,17 @@ class AuditSpec:
             raise UsageError(
                 f"{argument('trained_on')} belongs to a model that is given: others are trained here"
             )
-        for name, least in (
-            ("seed", 0),
-            ("seeds", 1),
-            ("targets", 10),
-            ("inversion_steps", 1),
-            ("known", 3),
-        ):
-            if getattr(self, name) < least:
-                raise UsageError(
-                    f"{argument(name)} must be at least {least}, got {getattr(self, name)}"
-                )
         layers = getattr(known[self.model][1], "hidden", ())
         if self.hidden and not layers:
             raise UsageError(
                 f"{argument('hidden')} has no meaning for {argument('model')} {self.model}: "
                 "use network or joint-network"
             )
+        object.__setattr__(self, "hidden", tuple(whole("hidden", size) for size in self.hidden))
         if any(size < 1 for size in self.hidden):
             raise UsageError(f"{argument('hidden')} layers need at least 1 unit, got {self.hidden}")
+        if self.bins is not None:
+            object.__setattr__(self, "bins", whole("bins", self.bins))
         if not self.hidden:
             object.__setattr__(self, "hidden", tuple(layers))
         protect, threats = protected(self.model, self.protect, self.threats)

@@ -106,7 +106,10 @@ def audit(
     thousands: Thousands = None,
     na: Na = None,
     by: Annotated[
-        str | None, typer.Option("--by", help="Also count people by the groups of this column.")
+        str | None,
+        typer.Option(
+            "--by", help="Also count people by the groups of this column; their names are shown."
+        ),
     ] = None,
     inversion_steps: Annotated[int, typer.Option(help="Steps of gradient inversion.")] = 3000,
     no_defenses: Annotated[
@@ -134,7 +137,9 @@ def audit(
     ] = False,
     fail_above: Annotated[
         float | None,
-        typer.Option(help="Leave with exit code 1 if joining adds more than this (0 to 1)."),
+        typer.Option(
+            help="Leave with exit code 1 unless joining is shown to add at most this (0 to 1)."
+        ),
     ] = None,
     quick: Annotated[
         bool,
@@ -243,11 +248,11 @@ def audit(
     if not head.attack:
         print("whatleaks: no attack ran, so nothing meets --fail-above", file=sys.stderr)
         raise typer.Exit(1)
-    adds = head.adds.value if head.beyond_guessing else 0.0
-    if adds > fail_above:
-        print(
-            f"whatleaks: joining adds {adds:.3f}, above --fail-above {fail_above}", file=sys.stderr
-        )
+    from whatleaks.auditor.levels import above
+
+    said = above(head, fail_above)
+    if said is not None:
+        print(f"whatleaks: {said}, above --fail-above {fail_above}", file=sys.stderr)
         raise typer.Exit(1)
 
 

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from whatleaks.catalog import Card
 
 GUESSERS = ("attack", "hijack", "baseline")
+ROWS = (
+    "Not here: horizontal federations, whose clients hold other people of the same columns. No column is\n"
+    "hidden from a partner there, so an audit of columns has nothing to ask: whatleaks run\n"
+    "examples/horizontal.toml shows what a client reads of the other's people."
+)
 TAKES_PART = "The training itself: it plays the active party."
 
 
@@ -85,6 +90,8 @@ def federations(plugin: Plugins = None, as_json: AsJson = False) -> None:
         ],
         as_json,
     )
+    if not as_json:
+        print(ROWS)
 
 
 def datasets(data_home: DataHome = None, as_json: AsJson = False) -> None:

@@ -39,7 +39,10 @@ def protect(
         int, typer.Option(help="The same in percent of the weights' mean square, 0 to 400.")
     ] = 25,
     secret: Annotated[
-        str, typer.Option(help="What the partner is not told: epsilon or sign; empty: nothing.")
+        str,
+        typer.Option(
+            help="What the partner is not told: epsilon (a smaller one is drawn), or nothing."
+        ),
     ] = "",
     out: Annotated[
         Path | None, typer.Option(help="Write the weights to disclose into this CSV file.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
-from whatleaks.errors import TableError
+from whatleaks.errors import TableError, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,8 @@ class Numbers:
 
 def prepare_numbers(frame: pd.DataFrame, label: str, rng: np.random.Generator) -> Numbers:
     """Take the varying numeric columns in a random order, scaled to their ranges in the whole set."""
+    if label not in frame:
+        raise TableError(f"there is no column {label!r} to predict.{nearest(label, frame.columns)}")
     numbers = frame.select_dtypes("number")
     features = [c for c in numbers.columns if c != label and numbers[c].nunique() > 1]
     if len(features) < 2:

@@ -252,7 +252,7 @@ def read_label(values: Values, bins: int | None) -> Label:
     label = values.column.name
     if values.column.kind == "nested":
         raise TableError(
-            f"{argument('label')} {label!r} holds lists or records: name a column with one value a row."
+            f"{argument('label')} {label!r} holds lists or records (or complex numbers): name a column with one value a row."
         )
     dated = values.column.kind == "date"
     if bins is not None and (values.numbers is None or dated):

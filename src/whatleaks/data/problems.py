@@ -162,7 +162,7 @@ def about_columns(
         ("active", [name for name in used if name not in passive]),
     ):
         held = [name for name in features if (name in passive) == (owner != "active")]
-        if held and not mine:
+        if held and not mine and any(kinds[name] == "constant" for name in held):
             yield Problem(f"every column of the {owner} party is constant: nothing to audit.")
 
 
@@ -181,7 +181,7 @@ def _capped(said: Sequence[tuple[str, str]], remedy: Mapping[str, Any] | None) -
 def _nested(name: str, values: Values) -> str:
     del values
     return (
-        f"column {name!r} holds lists or records, not one value in each row: "
+        f"column {name!r} holds lists or records (or complex numbers), not one value in each row: "
         f"leave it out with {choice('drop', [name])}."
     )
 

@@ -71,15 +71,17 @@ def read(name: str, series: pd.Series[Any]) -> Values:
 
 
 def is_nested(series: pd.Series[Any]) -> bool:
-    """Say whether a column holds lists, records or maps: more than one value in a row."""
+    """Say whether a column holds lists, records, maps or complex numbers: several values in a row."""
+    if getattr(series.dtype, "kind", "") == "c":
+        return True
     if series.dtype != object:
         return False
     import pandas as pd
 
     # Words, numbers and dates are recognised fast, so that few columns are walked through.
-    if pd.api.types.infer_dtype(series, skipna=True) not in ("mixed", "mixed-integer"):
+    if pd.api.types.infer_dtype(series, skipna=True) not in ("mixed", "mixed-integer", "complex"):
         return False
-    several = (list, tuple, dict, set, frozenset, np.ndarray)
+    several = (list, tuple, dict, set, frozenset, np.ndarray, complex)
     return any(isinstance(value, several) for value in series)
 
 

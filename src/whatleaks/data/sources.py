@@ -60,6 +60,8 @@ def open_source(
         raise UsageError(
             f"{argument('inner')} belongs to {argument('passive_file')}: there is nothing to join"
         )
+    if data_home is not None and not data_home.is_dir():
+        raise UsageError(f"{argument('home')} {data_home} is not a folder")
     if not Path(table).exists() and table in CARDS:
         return _named(table, label, passive, data_home, drop)
     if not Path(table).exists() and not Path(table).suffix and "/" not in table:
@@ -117,6 +119,11 @@ def _files(
         gone = chosen_names(drop, [str(c) for c in joined.frame.columns])
         parties = tuple(tuple(c for c in columns if c not in gone) for columns in joined.parties)
         return Source(joined.frame, label, parties, name, joined.notes, gone)
+    if not passive and label not in names:
+        raise UsageError(
+            f"{argument('label')} {label!r} is no column of the table.{nearest(label, names)} It has "
+            f"{_some(names)}"
+        )
     if not passive:
         raise UsageError(
             f"{argument('passive')} is missing: name the partner's columns, some of "

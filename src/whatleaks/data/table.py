@@ -90,7 +90,7 @@ def from_frame(frame: Any) -> pd.DataFrame:
         frame = frame.lazy().collect().to_pandas()
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"a {type(frame).__name__} is no table: give a pandas or polars frame.")
-    table: pd.DataFrame = frame.reset_index(drop=True).copy()
+    table: pd.DataFrame = frame.reset_index(drop=True)  # a copy; with pandas 3 once it is changed
     names = [str(name) for name in table.columns]
     refuse_repeated("the table", names)
     table.columns = pd.Index(names)
@@ -118,7 +118,7 @@ def join(
 
     theirs = [passive] if isinstance(passive, pd.DataFrame) else list(passive)
     parties = passive_names(len(theirs))
-    left = _keys(active, on, f"the active file ({argument('table')})")
+    left = _keys(active, on, "the active file (the table)")
     given = f"({argument('passive_file')})"
     right = [
         _keys(frame, on, f"the {party} file {given}")
@@ -387,7 +387,8 @@ def unpack_table(data: bytes) -> pd.DataFrame:
     """Read back what ``pack_table`` wrote."""
     import pyarrow as pa
 
-    frame: pd.DataFrame = pa.ipc.open_stream(io.BytesIO(data)).read_pandas()
+    # The columns are those of the bytes, where they can be: a large table is not held twice.
+    frame: pd.DataFrame = pa.ipc.open_stream(pa.BufferReader(data)).read_pandas(split_blocks=True)
     return frame
 
 
@@ -395,5 +396,5 @@ def beside_table(data: bytes) -> bytes:
     """Return the bytes that were packed with a table, or none."""
     import pyarrow as pa
 
-    schema = pa.ipc.open_stream(io.BytesIO(data)).schema
+    schema = pa.ipc.open_stream(pa.BufferReader(data)).schema
     return bytes((schema.metadata or {}).get(_BESIDE, b""))

@@ -6,6 +6,7 @@ party is told about the passive party's weights is chosen to mislead half* most 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import defense
 from whatleaks.citations import VARASTEH
 from whatleaks.defenses.protocol import ParameterDefense
-from whatleaks.errors import UsageError
+from whatleaks.errors import UsageError, argument
 from whatleaks.models.additive import Additive
 from whatleaks.models.blurring import blurred
 from whatleaks.models.closed_errors import moments
@@ -48,11 +49,18 @@ class BlurredWeights(ParameterDefense):
     def __post_init__(self) -> None:
         """Refuse distances and secrets that do not exist."""
         if not 0 <= self.percent <= 400:
-            raise UsageError(f"weights are blurred by 0 to 400 percent, got {self.percent}")
-        if self.epsilon < 0.0:
-            raise UsageError(f"epsilon must not be negative, got {self.epsilon:g}")
+            raise UsageError(
+                f"{argument('percent')} is 0 to 400 percent of the weights' mean square, got "
+                f"{self.percent}"
+            )
+        if not 0.0 <= self.epsilon < math.inf:
+            raise UsageError(
+                f"{argument('epsilon')} must be a number of at least 0, got {self.epsilon:g}"
+            )
         if self.secret not in SECRETS:
-            raise UsageError(f"secret is epsilon, sign or empty, got {self.secret!r}")
+            raise UsageError(
+                f"{argument('secret')} is epsilon or empty, or sign in a study, got {self.secret!r}"
+            )
 
     @property
     def name(self) -> str:

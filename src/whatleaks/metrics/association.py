@@ -46,7 +46,9 @@ def gained(
     first, second = _correlation(*one, spread), _correlation(*other, spread)
     a, b = first.squared(), second.squared()
     n, value = a.n, a.value - b.value
-    if n < 4 or first.same_as(second):
+    if first.silent:
+        return Measurement(0.0, 0.0, 1.0, n, UNIT, "records"), 1.0
+    if first.same_as(second):
         return Measurement(0.0, 0.0, 0.0, n, UNIT, "records"), 1.0
     shared = first.shared(second)
     low = _joined(a.value - a.low, b.high - b.value, shared)
@@ -70,6 +72,7 @@ class _Correlation:
     r: float
     influence: Floats
     n: int
+    silent: bool = False  # nothing can be said: few records, or nobody differs
 
     @property
     def exact(self) -> bool:
@@ -80,6 +83,8 @@ class _Correlation:
 
         n, r = self.n, self.r
         value = max(r, 0.0) ** 2
+        if self.silent:
+            return Measurement(0.0, 0.0, 1.0, n, UNIT, "records")
         if self.exact:
             return Measurement(value, value, 1.0 if r > 0 else value, n, UNIT, "records")
         if not self.influence.any():
@@ -104,7 +109,9 @@ _NOTHING = _Correlation(0.0, np.zeros(1), 0)
 def _correlation(together: Floats, moved: Floats, spread: Floats) -> _Correlation:
     n = len(together)
     a, b, c = (float(part.sum()) for part in (together, moved, spread))
-    if n < 4 or b <= EXACT * EXACT * n or c <= 0.0:
+    if n < 4 or c <= 0.0:
+        return _Correlation(0.0, np.zeros(n), n, silent=True)
+    if b <= EXACT * EXACT * n:
         return _Correlation(0.0, np.zeros(n), n)
     r = min(max(a / math.sqrt(b * c), -1.0), 1.0)
     rest = 1.0 - r * r

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats
-from whatleaks.metrics.association import EXACT, LEVEL, UNIT
-from whatleaks.metrics.measurement import Measurement
+from whatleaks.metrics.association import EXACT, LEVEL
 
 FEWEST = 4  # records: on fewer nothing is said
 
@@ -26,16 +25,12 @@ class Followed:
     low: Floats
     high: Floats
     n: int
+    silent: Bools  # columns of which nothing can be said: few records, or nobody differs
 
     @property
     def exact(self) -> Bools:
         """The columns whose differences are followed to the last digits."""
         return np.asarray(1.0 - self.r * self.r <= EXACT)
-
-    def measured(self, j: int) -> Measurement:
-        """Return one column's share with its interval."""
-        ends = float(self.value[j]), float(self.low[j]), float(self.high[j])
-        return Measurement(*ends, self.n, UNIT, "records")
 
 
 def follow(together: Floats, moved: Floats, spread: Floats) -> Followed:
@@ -64,13 +59,14 @@ def follow(together: Floats, moved: Floats, spread: Floats) -> Followed:
         spread_out = open_ & influence.any(axis=0)
         low = np.where(spread_out, np.minimum(ends[0], value), low)
         high = np.where(spread_out, np.maximum(ends[1], value), high)
-    return Followed(r, influence, value, low, high, n)
+    silent = (c <= 0.0) | (n < FEWEST)
+    return Followed(r, influence, value, low, np.where(silent, 1.0, high), n, silent)
 
 
 def nothing_followed(records: int, columns: int) -> Followed:
     """Return the rival that follows nothing."""
     none = np.zeros(columns)
-    return Followed(none, np.zeros((records, columns)), none, none, none, records)
+    return Followed(none, np.zeros((records, columns)), none, none, none, records, none > 0.0)
 
 
 @dataclass(frozen=True)
@@ -83,11 +79,6 @@ class Gained:
     chance: Floats
     n: int
 
-    def measured(self, j: int) -> Measurement:
-        """Return one column's lead with its interval."""
-        ends = float(self.value[j]), float(self.low[j]), float(self.high[j])
-        return Measurement(*ends, self.n, UNIT, "records")
-
 
 def gain(one: Followed, other: Followed) -> Gained:
     """Return what ``gained`` returns, for every column."""
@@ -96,7 +87,7 @@ def gain(one: Followed, other: Followed) -> Gained:
     n = one.n
     value = one.value - other.value
     same = (one.r == other.r) & (one.influence == other.influence).all(axis=0)
-    same |= n < FEWEST
+    same |= one.silent
     both = (one.influence * other.influence).sum(axis=0)
     sizes = np.square(one.influence).sum(axis=0) * np.square(other.influence).sum(axis=0)
     shared = both / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
@@ -113,7 +104,7 @@ def gain(one: Followed, other: Followed) -> Gained:
     return Gained(
         np.where(same, 0.0, value),
         np.where(same, 0.0, value - low),
-        np.where(same, 0.0, value + high),
+        np.where(one.silent, 1.0, np.where(same, 0.0, value + high)),
         np.where(same, 1.0, chance),
         n,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from whatleaks.arrays import Floats
-from whatleaks.metrics.intervals import LARGE, RESAMPLES, SMALL, ends
+from whatleaks.metrics.intervals import LARGE, RESAMPLES, SMALL, ends, t_half_widths
 from whatleaks.metrics.measurement import Measurement
 
 
@@ -30,19 +30,15 @@ class Resamples:
         """Return the mean of every column with its interval."""
         centre = errors.mean(axis=0)
         residuals = errors - centre
+        if self._counts is None:
+            return self._t_intervals(centre, t_half_widths(residuals), unit)
         ones = np.ones(self.records)
-        shifts = spreads = None
-        if self._counts is not None:
-            shifts = self._counts @ residuals
-            spreads = self._counts @ np.square(residuals) - np.square(shifts)
+        shifts = self._counts @ residuals
+        spreads = self._counts @ np.square(residuals) - np.square(shifts)
         return [
             _around(
                 float(centre[j]),
-                ends(
-                    residuals[:, j],
-                    ones,
-                    None if shifts is None or spreads is None else (shifts[:, j], spreads[:, j]),
-                ),
+                ends(residuals[:, j], ones, (shifts[:, j], spreads[:, j])),
                 self.records,
                 unit,
             )
@@ -55,27 +51,35 @@ class Resamples:
         top, bottom = errors[:, varies], deviations[:, varies]
         ratio = top.mean(axis=0) / bottom.mean(axis=0)
         residuals = top - ratio * bottom
-        shifts = spreads = None
-        if self._counts is not None:
-            mass = self._counts @ bottom
-            mass = np.where(mass > 0.0, mass, np.nan)
-            shifts = (self._counts @ residuals) / mass
-            # The mean of (residual - shift * weight) squared, multiplied out.
-            squares = self._counts @ np.square(residuals)
-            mixed = self._counts @ (residuals * bottom)
-            weights = self._counts @ np.square(bottom)
-            spreads = (squares - 2.0 * shifts * mixed + np.square(shifts) * weights) / mass**2
-            shifts, spreads = np.nan_to_num(shifts), np.nan_to_num(spreads)
         nothing = Measurement(0.0, 0.0, 0.0, self.records, "recovered", "records")
         found = [nothing] * errors.shape[1]
+        if self._counts is None:
+            half = t_half_widths(residuals) / bottom.mean(axis=0)
+            made = self._t_intervals(1.0 - ratio, half, "leakage")
+            for place, j in enumerate(np.flatnonzero(varies)):
+                found[j] = made[place]
+            return found
+        mass = self._counts @ bottom
+        mass = np.where(mass > 0.0, mass, np.nan)
+        shifts = (self._counts @ residuals) / mass
+        # The mean of (residual - shift * weight) squared, multiplied out.
+        squares = self._counts @ np.square(residuals)
+        mixed = self._counts @ (residuals * bottom)
+        weights = self._counts @ np.square(bottom)
+        spreads = (squares - 2.0 * shifts * mixed + np.square(shifts) * weights) / mass**2
+        shifts, spreads = np.nan_to_num(shifts), np.nan_to_num(spreads)
         for place, j in enumerate(np.flatnonzero(varies)):
-            drawn = None
-            if shifts is not None and spreads is not None:
-                drawn = (shifts[:, place], spreads[:, place])
+            drawn = (shifts[:, place], spreads[:, place])
             low, high = ends(residuals[:, place], bottom[:, place], drawn)
             value = 1.0 - float(ratio[place])
             found[j] = _around(value, (-high, -low), self.records, "leakage")
         return found
+
+    def _t_intervals(self, centre: Floats, half: Floats, unit: str) -> list[Measurement]:
+        return [
+            _around(value, (-width, width), self.records, unit)
+            for value, width in zip(centre.tolist(), half.tolist(), strict=True)
+        ]
 
 
 def _around(centre: float, side: tuple[float, float], records: int, unit: str) -> Measurement:

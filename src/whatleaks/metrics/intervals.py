@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +101,14 @@ def mean_over_seeds(values: npt.ArrayLike, unit: str) -> Measurement:
     return _around(centre, -half, half, numbers.size, unit, "seeds")
 
 
+def seeds_of_columns(values: Floats) -> tuple[Floats, Floats]:
+    """Return what ``mean_over_seeds`` does for every column of seeds x columns: mean, half width."""
+    _need_two(len(values), "seed", "give at least 2")
+    centre: Floats = values.mean(axis=0)
+    return centre, t_half_widths(values - centre)
+
+
+@lru_cache(maxsize=1 << 14, typed=True)  # thousands of columns have few counts
 def wilson(successes: int, n: int, unit: str = "rate", over: str = "records") -> Measurement:
     """Return a rate with Wilson's interval, which stays inside [0, 1] and has width at 0 and 1."""
     from scipy.special import ndtri
@@ -118,6 +127,8 @@ def wilson(successes: int, n: int, unit: str = "rate", over: str = "records") ->
 
 def clipped(measurement: Measurement, lowest: float, highest: float) -> Measurement:
     """Move value and interval into the range that the quantity can have."""
+    if lowest <= measurement.low and measurement.high <= highest:
+        return measurement
     value, low, high = (
         min(max(x, lowest), highest) for x in (measurement.value, measurement.low, measurement.high)
     )
@@ -189,6 +200,15 @@ def _t_half_width(residuals: Floats) -> float:
     n = residuals.size
     t = float(stdtrit(n - 1, 0.5 + LEVEL / 2))
     return t * math.sqrt(float(np.square(residuals).sum()) / (n - 1) / n)
+
+
+def t_half_widths(residuals: Floats) -> Floats:
+    """Return how far the t interval reaches to either side, for every column."""
+    from scipy.special import stdtrit
+
+    n = len(residuals)
+    t = float(stdtrit(n - 1, 0.5 + LEVEL / 2))
+    return np.asarray(t * np.sqrt(np.square(residuals).sum(axis=0) / (n - 1) / n))
 
 
 def _around(centre: float, below: float, above: float, n: int, unit: str, over: str) -> Measurement:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from math import isfinite
 
 from whatleaks.codec import travels
 
 
 @travels
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """``value`` lies in [``low``, ``high``] at 95 %; ``n`` units of ``over`` were measured."""
 
@@ -22,7 +22,8 @@ class Measurement:
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not finite or stand outside their own interval."""
-        if not all(math.isfinite(x) for x in (self.value, self.low, self.high)):
+        # An audit of thousands of columns makes millions of these.
+        if not (isfinite(self.value) and isfinite(self.low) and isfinite(self.high)):
             raise ValueError(f"a measurement in {self.unit} is not finite")
         if not self.low <= self.value <= self.high:
             raise ValueError(

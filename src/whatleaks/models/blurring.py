@@ -95,7 +95,23 @@ def on_orthonormal(
     from pymanopt.manifolds import Stiefel
     from pymanopt.optimizers import TrustRegions
 
-    manifold = Stiefel(len(start), len(start))
+    class Orthonormal(Stiefel):  # type: ignore[misc]
+        """Square matrices, one at a time: what is called most, without its care for stacks."""
+
+        def inner_product(self, point: Floats, one: Floats, other: Floats) -> float:
+            return float(np.vdot(one, other))
+
+        def projection(self, point: Floats, vector: Floats) -> Floats:
+            turned = point.T @ vector
+            return np.asarray(vector - point @ (0.5 * (turned + turned.T)))
+
+        to_tangent_space = projection
+
+        def retraction(self, point: Floats, tangent_vector: Floats) -> Floats:
+            q, r = np.linalg.qr(point + tangent_vector)
+            return np.asarray(q * np.where(np.diagonal(r) < 0.0, -1.0, 1.0))
+
+    manifold = Orthonormal(len(start), len(start))
     said = pymanopt.function.numpy(manifold)
     problem = pymanopt.Problem(
         manifold, said(cost), euclidean_gradient=said(gradient), euclidean_hessian=said(hessian)
@@ -115,9 +131,10 @@ def _rotation(
     d, entries = len(weights), weights.size
     gram = weights @ weights.T  # W of Eq 34
     # Eqs 38 and 45 without what R does not change; in case ii A^+ A = I.
-    projector = np.linalg.pinv(matrix) @ matrix if case == "i" else np.eye(d)
+    inverse = np.linalg.pinv(matrix)
+    projector = inverse @ matrix if case == "i" else np.eye(d)
     middle = np.outer(np.ones(d), known.mean - 0.25) if case == "i" else np.zeros((d, d))
-    pull = projector @ known.second
+    pull = inverse @ (matrix @ known.second) if case == "i" else known.second
     basis = _where_it_matters(weights, matrix, known)
     if basis is not None:
         gram, projector, pull, middle = (
@@ -127,8 +144,10 @@ def _rotation(
     def gained(r: Floats) -> float:
         return float(-2.0 * np.sum(pull * r) + np.sum((projector @ r @ middle) * r)) / d
 
+    whole = float(np.trace(gram))
+
     def moved(r: Floats) -> float:
-        return 2.0 * float(np.trace(gram) - np.sum(gram * r)) / entries  # Eq 34
+        return 2.0 * (whole - float((gram * r).sum())) / entries  # Eq 34
 
     unit = float(np.trace(known.second)) / d
     steep = -2.0 * gram / (entries * epsilon)  # Eq 41, of g / epsilon

@@ -35,20 +35,29 @@ SOFT = 1e-9  # weight of the distance to the centre against the equations, both 
 
 @dataclass(frozen=True)
 class Parts:
-    """A matrix taken apart: rows that span it, a basis of its null space, its pseudo-inverse."""
+    """A matrix taken apart: rows that span it, and its pseudo-inverse."""
 
     rows: Floats
-    null: Floats
     inverse: Floats
 
 
 def parts(matrix: Floats) -> Parts:
     """Take A apart by one singular value decomposition."""
-    left, sizes, right = np.linalg.svd(matrix, full_matrices=True)
-    least = max(matrix.shape) * np.finfo(np.float64).eps * float(sizes.max(initial=0.0))
-    rank = int((sizes > least).sum())
+    left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
+    rank = _rank(sizes, matrix)
     inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
-    return Parts(right[:rank], right[rank:].T, inverse)
+    return Parts(right[:rank], inverse)
+
+
+def null_space(matrix: Floats) -> Floats:
+    """Return an orthonormal basis of what A does not see: columns by columns in size."""
+    _, sizes, right = np.linalg.svd(matrix, full_matrices=True)
+    return np.asarray(right[_rank(sizes, matrix) :].T)
+
+
+def _rank(sizes: Floats, matrix: Floats) -> int:
+    least = max(matrix.shape) * np.finfo(np.float64).eps * float(sizes.max(initial=0.0))
+    return int((sizes > least).sum())
 
 
 def least_squares(matrix: Floats, right: Floats) -> Floats:
@@ -149,7 +158,7 @@ def relaxed_centre(matrix: Floats, right: Floats, *, steps: int = 60) -> Floats:
     ``nearest`` answers.
     """
     pieces = parts(matrix)
-    basis, q = pieces.null, right @ pieces.inverse.T
+    basis, q = null_space(matrix), right @ pieces.inverse.T
     if basis.shape[1] == 0:
         return np.asarray(q)
     fallback = nearest(matrix, right)

@@ -109,7 +109,10 @@ def misled(matrix: Floats, disclosed: Floats, known: Moments) -> float:
     The guess is A_n^+ A X + (I - A_n^+ A_n) 1/2; with enough equations it is least squares.
     """
     d, inverse = matrix.shape[1], np.linalg.pinv(disclosed)
-    miss = np.eye(d) - inverse @ matrix
     fixed = 0.5 * (np.ones(d) - inverse @ (disclosed @ np.ones(d)))
-    spread = np.trace(miss @ known.second @ miss.T) - 2.0 * fixed @ miss @ known.mean
-    return float((spread + fixed @ fixed) / d)
+    # With I - A_n^+ A multiplied out: A has few rows, and no product of two large matrices is left.
+    pulled = matrix @ known.second
+    spread = np.trace(known.second) - 2.0 * np.sum(pulled * inverse.T)
+    spread += np.sum((pulled @ matrix.T) * (inverse.T @ inverse))
+    missed = fixed @ known.mean - (fixed @ inverse) @ (matrix @ known.mean)
+    return float((spread - 2.0 * missed + fixed @ fixed) / d)

@@ -20,11 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from whatleaks.arrays import Floats
+from whatleaks.models.few_records import spread_along
 from whatleaks.models.ridge import Ridge, fitted
 
 DRAWS = 200
 KEPT = (1.0, 0.3, 0.1)  # shares of the draws
 CHUNK = 40_000  # draws that go through the model at a time
+CELLS = 10_000_000  # and at most so many values of them
 
 # own columns, unknown values -> what the model would release: both have a row for each draw
 Release = Callable[[Floats, Floats], Floats]
@@ -73,7 +75,7 @@ def narrowed(
     ``centre`` has a row for each record; ``spread`` are the draws' distances from it.
     """
     found: list[list[Floats]] = [[] for _ in KEPT]
-    step = max(1, CHUNK // len(spread))
+    step = max(1, min(CHUNK // len(spread), CELLS // max(1, spread.size)))
     for i in range(0, len(centre), step):
         part = slice(i, i + step)
         x = np.clip(centre[part, None, :] + spread, 0.0, 1.0)  # records x draws x columns
@@ -110,8 +112,6 @@ def _beside(people: People) -> Floats:
 
 def _root(line: Ridge) -> Floats:
     """Return a root of the covariance of a regression's errors; few people: less related."""
-    n, width = line.left_out.shape
-    spread = line.left_out.T @ line.left_out / n
-    weight = width / (width + n)
-    spread = (1.0 - weight) * spread + weight * np.diag(np.diag(spread))
-    return np.asarray(np.linalg.cholesky(spread + 1e-9 * np.eye(width)))
+    return np.asarray(
+        np.linalg.cholesky(spread_along(line.left_out, np.eye(line.left_out.shape[1])))
+    )

@@ -22,13 +22,20 @@ class Ridge:
 
     centre: Floats
     spread: Floats
-    slope: Floats
+    axes: Floats  # of the inputs: at most as many as known records
+    scaled: Floats  # what the wanted values follow them by
     mean: Floats
     left_out: Floats
 
     def __call__(self, asked: Floats) -> Floats:
         """Answer for the rows of ``asked``."""
-        return np.asarray((asked - self.centre) / self.spread @ self.slope + self.mean)
+        along = (asked - self.centre) / self.spread @ self.axes.T
+        return np.asarray(along @ self.scaled + self.mean)
+
+    @property
+    def slope(self) -> Floats:
+        """How the wanted values follow the inputs as they are, inputs x wanted."""
+        return np.asarray((self.axes / self.spread).T @ self.scaled)
 
 
 def fitted(known: Floats, wanted: Floats) -> Ridge:
@@ -56,7 +63,7 @@ def fitted(known: Floats, wanted: Floats) -> Ridge:
     best = (missed**2).mean(axis=1).argmin(axis=0)
     scaled = (sizes[:, None] / (squares[:, None] + STRENGTHS[best] * n)) * projected
     left_out = missed[best, :, np.arange(wanted.shape[1])].T
-    return Ridge(centre, spread, np.where(varies[:, None], right.T @ scaled, 0.0), mean, left_out)
+    return Ridge(centre, spread, np.where(varies, right, 0.0), scaled, mean, left_out)
 
 
 def learnt(known: Floats, wanted: Floats, asked: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from whatleaks.errors import UsageError
+from whatleaks.errors import UsageError, argument, positive
 
 
 def queries_per_node(width: float, epsilon: float, records: int) -> int:
@@ -13,9 +13,11 @@ def queries_per_node(width: float, epsilon: float, records: int) -> int:
     One query of m evenly spaced records leaves one of m - 1 intervals.
     """
     if records < 3:
-        raise UsageError(f"{records} records in a query divide nothing: use at least 3")
-    if not (width > 0.0 and epsilon > 0.0):
-        raise UsageError(f"the range is {width:g} and epsilon {epsilon:g}: use positive numbers")
+        raise UsageError(
+            f"{argument('per_query')} {records} divides nothing: use at least 3 records in a query"
+        )
+    positive("width", width)
+    positive("epsilon", epsilon)
     left, count = Fraction(str(width)), 0
     while left > Fraction(str(epsilon)):
         left, count = left / (records - 1), count + 1

@@ -189,3 +189,15 @@ def from_known(bits: Floats, values: Floats, low: Floats, high: Floats) -> tuple
             column[node] = fits[0]
             below[node], above[node] = least[fits[0]], most[fits[0]]
     return Thresholds(sealed_ints(column), sealed(below), sealed(above), 0, 0), count
+
+
+def bounds_from(
+    asked: Floats, values: Floats, bits: Floats, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """Find columns and thresholds from records whose values and sides are known; bound the others."""
+    found, explained = from_known(asked, values, low, high)
+    sure = explained == 1
+    kept = Thresholds(
+        found.column[sure], found.low[sure], found.high[sure], found.queries, found.records
+    )
+    return record_intervals(bits[:, sure], kept, low, high)

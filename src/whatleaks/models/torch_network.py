@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
+from math import cos, pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from whatleaks.arrays import sealed
 from whatleaks.codec import travels
 from whatleaks.errors import UsageError
+from whatleaks.models.adam import FIRST, SECOND, SMALLEST
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import ACTIVATIONS, Network
 from whatleaks.seeds import torch_seed
@@ -126,6 +127,52 @@ def export(network: torch.nn.Sequential, layers: Layers) -> Bottom:
     return Network(weights, biases, layers.activation)
 
 
+class FusedAdam:
+    """Adam on tensors, as ``torch.optim.Adam`` with ``fused`` takes its steps, number by number.
+
+    torch's own class loads its compiler when it is first used, which nothing here needs: that
+    costs every process more than a second. A test compares the two.
+    """
+
+    def __init__(
+        self, parameters: Iterable[torch.nn.Parameter], rate: float, l2: float = 0.0
+    ) -> None:
+        import torch
+
+        self.rate, self._l2 = rate, l2
+        self._parameters: list[torch.Tensor] = list(parameters)
+        self._means = [torch.zeros_like(p) for p in self._parameters]
+        self._squares = [torch.zeros_like(p) for p in self._parameters]
+        self._taken = [torch.zeros(()) for _ in self._parameters]
+
+    def forget(self) -> None:
+        """Drop the gradients that were carried back last."""
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    def step(self) -> None:
+        """Take one step along the gradients."""
+        import torch
+
+        with torch.no_grad():
+            torch._foreach_add_(self._taken, 1)
+            torch._fused_adam_(
+                self._parameters,
+                [p.grad for p in self._parameters if p.grad is not None],
+                self._means,
+                self._squares,
+                [],
+                self._taken,
+                lr=self.rate,
+                beta1=FIRST,
+                beta2=SECOND,
+                weight_decay=self._l2,
+                eps=SMALLEST,
+                amsgrad=False,
+                maximize=False,
+            )
+
+
 class Optimiser:
     """Adam; with ``falls_over`` steps its rate falls to a hundredth along a cosine."""
 
@@ -136,25 +183,25 @@ class Optimiser:
         l2: float = 0.0,
         falls_over: int | None = None,
     ) -> None:
-        import torch
-
-        self._adam = torch.optim.Adam(parameters, lr=rate, weight_decay=l2, fused=True)
-        self._schedule = None
-        if falls_over is not None:
-            self._schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
-                self._adam, falls_over, eta_min=rate * 1e-2
-            )
+        self._adam = FusedAdam(parameters, rate, l2)
+        self._least, self._falls_over, self._taken = rate * 1e-2, falls_over or 0, 0
 
     def carry_back(self, outputs: torch.Tensor, gradient: torch.Tensor | None = None) -> None:
         """Carry a gradient by ``outputs`` (none: they are a loss) back to the parameters."""
-        self._adam.zero_grad()
+        self._adam.forget()
         outputs.backward(gradient)  # type: ignore[no-untyped-call]
 
     def update(self) -> None:
         """Take one step along the gradient carried back last."""
         self._adam.step()
-        if self._schedule is not None:
-            self._schedule.step()
+        if self._taken < self._falls_over:
+            # From step to step, as torch's own schedule does: the digits are the same.
+            before, after = (
+                1 + cos(pi * taken / self._falls_over) for taken in (self._taken, self._taken + 1)
+            )
+            left = self._adam.rate - self._least
+            self._adam.rate = after / before * left + self._least
+            self._taken += 1
 
     def follow(self, outputs: torch.Tensor, gradient: torch.Tensor | None = None) -> None:
         """Carry a gradient back and take one step along it."""

@@ -10,12 +10,15 @@ which it makes the disclosed ones.
   reads Tr(Q C) at the same Tr(W_n^T W_n Q), and its optimum is Q = R. The scheme run on what was
   disclosed gives R itself, or R^T, which is as good; the range of the columns tells the two apart.
 - Case iii (d = 1) does not depend on the data (Remark 13). The right sides of all records lie on one
-  line, that of A, and the distance says where on it: one of two places.
+  line, that of A, and the distance says where on it: one of two places. A secret distance does not
+  hide it: the right sides are w x, so the largest of them is w where some record has the value 1.
 - Cases i and iv need moments that no score shows: there those of values spread evenly over the
   range stand in, and the weights are found by iteration. How far that carries is measured.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,6 +51,8 @@ def unblurred(
     """
     if secret == "sign":
         return most_plausible([disclosed, -disclosed], right)
+    if secret == "epsilon" and case_of(*disclosed.shape) == "iii":
+        return _largest(disclosed, right, percent, epsilon)
     shares = np.linspace(0.0, 1.0, TRIED)[1:] if secret == "epsilon" else np.ones(1)
     found = [disclosed] if secret == "epsilon" else []
     for share in shares:
@@ -102,22 +107,59 @@ def _one_column(
 
     The scheme gains nothing by moving all outputs alike, so their mean stays as it was.
     """
-    outputs = disclosed.shape[1]
-    line = np.linalg.svd(right, full_matrices=False)[2][0]
-    back = line @ np.linalg.pinv(adjacent_differences(np.eye(outputs)))  # J w = line
-    mean = float(disclosed.mean()) if outputs > 1 else 0.0
-    off, length = disclosed[0] - mean, float(back @ back)
-    share = 0.0 if epsilon else percent / 100.0
-    # |off - t back|^2 = outputs epsilon, or the share of |mean + t back|^2.
-    told = outputs * (epsilon or share * mean**2)
-    roots = np.roots([length * (1.0 - share), -2.0 * float(off @ back), float(off @ off) - told])
-    found = [(mean + float(t.real) * back)[None, :] for t in roots]
+    line = _line(disclosed, right)
+    found = [line.weights(t) for t in line.places(percent, epsilon)]
     made = []
     for weights in found:
-        far = epsilon or share * float((weights**2).mean())
+        far = epsilon or percent / 100.0 * float((weights**2).mean())
         shown = blurred(weights, explained(weights, right), far, rng).weights
         made.append(distance(shown, disclosed) <= 1e-3 * far)
     return [one for one, same in zip(found, made, strict=True) if same] or found
+
+
+def _largest(disclosed: Floats, right: Floats, percent: float, epsilon: float) -> Floats:
+    """Return the weight of one column whose distance is secret: the largest right side, w x at x = 1.
+
+    It is no farther from the disclosed weight than is told.
+    """
+    line = _line(disclosed, right)
+    along = right @ line.direction
+    place = float(along[np.abs(along).argmax()])
+    if epsilon or percent < 100.0:  # a share of one and more holds on no interval
+        ends = line.places(percent, epsilon)
+        place = min(max(place, min(ends)), max(ends))
+    return line.weights(place)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Weights of one column by their place t on the line of the right sides: J w = t direction."""
+
+    direction: Floats
+    back: Floats
+    mean: float
+    disclosed: Floats
+
+    def weights(self, place: float) -> Floats:
+        return np.asarray(self.mean + place * self.back)[None, :]
+
+    def places(self, percent: float, epsilon: float) -> list[float]:
+        """Return where weights are as far from the disclosed ones as is told."""
+        off, outputs = self.disclosed[0] - self.mean, self.disclosed.shape[1]
+        share = 0.0 if epsilon else percent / 100.0
+        # |off - t back|^2 = outputs epsilon, or the share of |mean + t back|^2.
+        told = outputs * (epsilon or share * self.mean**2)
+        square = float(self.back @ self.back) * (1.0 - share)
+        roots = np.roots([square, -2.0 * float(off @ self.back), float(off @ off) - told])
+        return [float(t.real) for t in roots]
+
+
+def _line(disclosed: Floats, right: Floats) -> _Line:
+    outputs = disclosed.shape[1]
+    direction = np.linalg.svd(right, full_matrices=False)[2][0]
+    back = direction @ np.linalg.pinv(adjacent_differences(np.eye(outputs)))  # J w = direction
+    mean = float(disclosed.mean()) if outputs > 1 else 0.0
+    return _Line(direction, back, mean, disclosed)
 
 
 def explained(weights: Floats, right: Floats) -> Moments:

@@ -32,7 +32,6 @@ from whatleaks.papers.jiang_setup import (
     base,
     by_cells,
     mean,
-    seeds,
 )
 from whatleaks.papers.own_work import OwnWork
 from whatleaks.runs.record import Record
@@ -48,6 +47,7 @@ ONLY_ONE = 0.1  # of the records, on each side, that the other party does not ha
 WAYS = ("clear", "psi")
 # Fresh ones: 20 and 21 were seen under an earlier rule, which compared the numbers of rows alone.
 FIRST_SEED = 30
+SEEDS = {"fast": 1, "standard": 2, "full": 10}
 
 
 @work
@@ -189,7 +189,7 @@ def _runs(profile: str) -> list[AlignedRows]:
             seed,
         )
         for dataset in SETS
-        for seed in seeds(profile, first=FIRST_SEED)
+        for seed in range(FIRST_SEED, FIRST_SEED + SEEDS[profile])
     ]
 
 

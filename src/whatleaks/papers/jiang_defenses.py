@@ -7,26 +7,26 @@ ten noisy answers, and the regression on known people, who are scored behind the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from whatleaks.catalog import card
-from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
-from whatleaks.papers.grouping import grid, grouped
+from whatleaks.papers.grouping import grid, grouped, scenario_of
 from whatleaks.papers.jiang_setup import (
-    CELLS,
+    ALONE,
     GIA,
     GIA_KL,
     SETS,
     SHORT,
     WEIGHED,
     base,
+    beside,
     by_cells,
+    cells_check,
     mean,
     seeds,
-    sizes,
 )
 from whatleaks.runs.record import Record
 from whatleaks.trial.scenario import Scenario
@@ -47,8 +47,8 @@ def _runs(profile: str, defenses: Sequence[str]) -> list[Scenario]:
         told = dict(getattr(built, "told", dict)())
         options = {key: value for key, value in told.items() if key in ("cut", "purifier")}
         # The limit and the control of what is not defended stand for all.
-        beside = ["baselines"] if name else ["baselines", "limit", "control"]
-        fields = base(profile, ATTACKS, attack_options=options, references=beside)
+        references = ALONE if name else [*ALONE, "limit", "control"]
+        fields = base(profile, ATTACKS, attack_options=options, references=references)
         fields |= {"share": 0.5, "threat": "white-box-known", "defense": name}
         asks = tuple(dict.fromkeys((1, getattr(built, "asked", 1))))
         found += grid(fields, dataset=sets, model=MODELS, asks=asks, seed=seeds(profile))
@@ -112,13 +112,20 @@ def _words(records: Sequence[Record]) -> str:
     )
 
 
-@check(
+def _judged(cells: Mapping[str, bool], records: Sequence[Record], note: str = "") -> Judgement:
+    """Judge the cells; limit and control are those of what is not defended."""
+    plain = [record for record in records if not scenario_of(record).defense]
+    told = beside(plain, ("dataset", "model"), WEIGHED)
+    return by_cells(cells, _words(records), f"{note}Without a defense, {WEIGHED}: {told}")
+
+
+@cells_check(
     "J17",
     rule=(
         "Per set and model: at epsilon 10 the strongest attack's accuracy is not lower than without a defense by 0.1 or "
-        "more (a cell); at epsilon 0.1 the model loses at least 0.05 of accuracy (a cell)." + CELLS
+        "more (a cell); at epsilon 0.1 the model loses at least 0.05 of accuracy (a cell)."
     ),
-    sizes=sizes(SETTINGS),
+    standard=SETTINGS,
     runs=lambda profile: _runs(profile, ("dp-sgd-0.1", "dp-sgd-1", "dp-sgd-10")),
 )
 def j17(records: Sequence[Record]) -> Judgement:
@@ -128,20 +135,20 @@ def j17(records: Sequence[Record]) -> Judgement:
         open_, weak, strong = (by[name, 1] for name in ("", "dp-sgd-10", "dp-sgd-0.1"))
         cells[f"{case} epsilon 10"] = weak.leak > open_.leak - MARKED
         cells[f"{case} epsilon 0.1"] = strong.accuracy <= open_.accuracy - 0.05
-    return by_cells(
-        cells, _words(records),
-        "The budget is for (epsilon, 1e-5) in at most 300 steps; small tables need more noise than the paper's.",
-    )  # fmt: skip
+    return _judged(
+        cells,
+        records,
+        "The budget is for (epsilon, 1e-5) in at most 300 steps; small tables need more noise than the paper's. ",
+    )
 
 
-@check(
+@cells_check(
     "J18",
     rule=(
         "Per set and model: sigma 0.1 lowers the strongest attack's accuracy by at least 0.1, asked ten times, at a loss "
         "of at most 0.05 of the model's accuracy (a cell); sigma 1 loses more than 0.05 of the model's accuracy (a cell)."
-        + CELLS
     ),
-    sizes=sizes(f"{SETTINGS}; asked once and ten times"),
+    standard=f"{SETTINGS}; asked once and ten times",
     runs=lambda profile: _runs(profile, ("noise-0.01", "noise-0.1", "noise-1")),
 )
 def j18(records: Sequence[Record]) -> Judgement:
@@ -155,16 +162,16 @@ def j18(records: Sequence[Record]) -> Judgement:
             and by["noise-0.1", 1].accuracy >= open_.accuracy - 0.05
         )
         cells[f"{case} 1 costs"] = loud.accuracy < open_.accuracy - 0.05
-    return by_cells(cells, _words(records))
+    return _judged(cells, records)
 
 
-@check(
+@cells_check(
     "J19",
     rule=(
         "Per set and model: label-only lowers the strongest attack's accuracy by at least 0.1 (a cell), and the model's "
-        f"accuracy changes by at most {COSTLESS} (a cell)." + CELLS
+        f"accuracy changes by at most {COSTLESS} (a cell)."
     ),
-    sizes=sizes(SETTINGS),
+    standard=SETTINGS,
     runs=lambda profile: _runs(profile, ("rounding-2", "rounding-1", "label-only")),
 )
 def j19(records: Sequence[Record]) -> Judgement:
@@ -174,17 +181,17 @@ def j19(records: Sequence[Record]) -> Judgement:
         open_, label = by["", 1], by["label-only", 1]
         cells[f"{case} lowers"] = label.leak <= open_.leak - MARKED
         cells[f"{case} costs nothing"] = abs(label.accuracy - open_.accuracy) <= COSTLESS
-    return by_cells(cells, _words(records))
+    return _judged(cells, records)
 
 
-@check(
+@cells_check(
     "J20",
     rule=(
         "Per set, model and purifier: the strongest attack's accuracy falls by at least 0.1 (a cell) and the model loses at "
         "most 0.02 of accuracy (a cell); per set and model, the one trained on random numbers leaks no more and loses no "
-        "more than the other, within 0.01 (a cell)." + CELLS
+        "more than the other, within 0.01 (a cell)."
     ),
-    sizes=sizes(SETTINGS),
+    standard=SETTINGS,
     runs=lambda profile: _runs(profile, ("purifier-real", "purifier-random")),
 )
 def j20(records: Sequence[Record]) -> Judgement:
@@ -198,4 +205,4 @@ def j20(records: Sequence[Record]) -> Judgement:
         cells[f"{case} random as good"] = (
             made_up.leak <= real.leak + COSTLESS and made_up.accuracy >= real.accuracy - COSTLESS
         )
-    return by_cells(cells, _words(records))
+    return _judged(cells, records)

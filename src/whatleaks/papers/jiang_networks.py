@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement
 from whatleaks.papers.grouping import grid, grouped
 from whatleaks.papers.jiang_setup import (
-    ALONE,
     BANK,
-    CELLS,
-    EARLIER,
     GIA,
     GRN,
     ROBOT,
@@ -21,9 +17,9 @@ from whatleaks.papers.jiang_setup import (
     base,
     beside,
     by_cells,
+    cells_check,
     mean,
     seeds,
-    sizes,
     steps_of,
 )
 from whatleaks.runs.record import Record
@@ -36,14 +32,13 @@ def _j08_runs(profile: str) -> list[Scenario]:
     return grid(fields, dataset=SETS, share=shares, seed=seeds(profile))
 
 
-@check(
+@cells_check(
     "J08",
     rule=(
         "Inversion's error is below the generative network's in every cell of set and share; at 10 % of the columns "
         "(cells of their own) it is below 0.02; and its attack accuracy is not lower by more than 0.01 (cells again)."
-        + CELLS
     ),
-    sizes=sizes("four sets, 10 and 50 % of the columns, two hidden layers"),
+    standard="four sets, 10 and 50 % of the columns, two hidden layers",
     runs=_j08_runs,
 )
 def j08(records: Sequence[Record]) -> Judgement:
@@ -67,19 +62,18 @@ def j08(records: Sequence[Record]) -> Judgement:
 
 
 def _j09_runs(profile: str) -> list[Scenario]:
-    fields = {**base(profile, [GIA, GRN], references=ALONE), "model": "network", "share": 0.5}
-    seeds_here = seeds(profile, first=EARLIER)
-    return grid(fields, dataset=(BANK, SATELLITE), targets=(2, 10, 100), seed=seeds_here)
+    fields = {**base(profile, [GIA, GRN]), "model": "network", "share": 0.5}
+    return grid(fields, dataset=(BANK, SATELLITE), targets=(2, 10, 100), seed=seeds(profile))
 
 
-@check(
+@cells_check(
     "J09",
     rule=(
         "From 100 to 10 and to 2 records the generative network's attack accuracy falls by at least 0.05 and inversion's by "
         "less than 0.05; a cell is a set, a number of records and one of the two statements. (2 stands for the paper's 1: "
-        "a single record has no differences to score.)" + CELLS
+        "a single record has no differences to score.)"
     ),
-    sizes=sizes("bank and satellite, 50 % of the columns; 2, 10 and 100 records"),
+    standard="bank and satellite, 50 % of the columns; 2, 10 and 100 records",
     runs=_j09_runs,
 )
 def j09(records: Sequence[Record]) -> Judgement:
@@ -98,9 +92,13 @@ def j09(records: Sequence[Record]) -> Judgement:
             for n in sorted(by)
         ]
     return by_cells(
-        cells, "Attack accuracy of inversion and generative network: " + ", ".join(words) + ".",
-        "With 2 records an attack accuracy is a multiple of one half per seed.",
-    )  # fmt: skip
+        cells,
+        "Attack accuracy of inversion and generative network: " + ", ".join(words) + ".",
+        "With 2 records an attack accuracy is a multiple of one half per seed. Inversion: "
+        + beside(records, ("dataset", "targets"))
+        + " Generative network: "
+        + beside(records, ("dataset", "targets"), GRN),
+    )
 
 
 def _j10_runs(profile: str) -> list[Scenario]:
@@ -111,13 +109,13 @@ def _j10_runs(profile: str) -> list[Scenario]:
     )
 
 
-@check(
+@cells_check(
     "J10",
     rule=(
         "Per set, the error does not fall from 1 to 2 and from 2 to 3 hidden layers (two cells), and with each number of "
-        "layers it is below the uniform guess's (three cells)." + CELLS
+        "layers it is below the uniform guess's (three cells)."
     ),
-    sizes=sizes("robot and satellite, 50 % of the columns, 1 to 3 hidden layers of 8"),
+    standard="robot and satellite, 50 % of the columns, 1 to 3 hidden layers of 8",
     runs=_j10_runs,
 )
 def j10(records: Sequence[Record]) -> Judgement:
@@ -150,13 +148,13 @@ def _j11_runs(profile: str) -> list[Scenario]:
     )
 
 
-@check(
+@cells_check(
     "J11",
     rule=(
         "Per set, the largest of the three errors is at most 1.5 times the smallest (a cell), and relu's is the largest "
-        "(a cell)." + CELLS
+        "(a cell)."
     ),
-    sizes=sizes("robot and satellite, 50 % of the columns, three activations"),
+    standard="robot and satellite, 50 % of the columns, three activations",
     runs=_j11_runs,
 )
 def j11(records: Sequence[Record]) -> Judgement:

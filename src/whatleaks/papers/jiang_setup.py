@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from whatleaks.papers.check import Draw, Judge, Runs, check
 from whatleaks.papers.claim import Judgement, Verdict
 from whatleaks.papers.grouping import averaged_runs, grouped, has, rate_of, scenario_of, share_of
 from whatleaks.papers.plot import Bar, BarPlot
@@ -29,15 +30,15 @@ TARGETS = {"fast": 50, "standard": 100, "full": 100}
 STEPS = {"fast": 300, "standard": 1500, "full": 20000}
 TRAINED = {"fast": 200, "standard": 500, "full": 2000}
 # Decision 0005: no rule was written while looking at these seeds or later ones.
-FIRST_SEED = 20
-EARLIER = 10  # the same for claims whose runs are still those of the first time
+FIRST_SEED = 40
+SEEDS = {"fast": 1, "standard": 3, "full": 10}
 ALONE = ["baselines"]  # references of runs without limit and control
 SMALL = "1,500 rows of a set, 100 records, 500 training steps, 1,500 steps of inversion"
 
 
-def seeds(profile: str, standard: int = 2, first: int = FIRST_SEED) -> range:
+def seeds(profile: str) -> range:
     """Return the profile's seeds."""
-    return range(first, first + {"fast": 1, "standard": standard, "full": 10}[profile])
+    return range(FIRST_SEED, FIRST_SEED + SEEDS[profile])
 
 
 def base(profile: str, attacks: Sequence[str], **more: Any) -> dict[str, Any]:
@@ -59,16 +60,23 @@ def base(profile: str, attacks: Sequence[str], **more: Any) -> dict[str, Any]:
     return {**fields, **more}
 
 
-def sizes(standard: str, seeds_there: int = 2) -> dict[str, str]:
+def sizes(standard: str) -> dict[str, str]:
     """Say the sizes of every profile; what is small in the standard one is said in full."""
     return {
         "fast": "600 rows, 50 records, 200 training steps, 300 steps of inversion, 1 seed",
-        "standard": f"{standard}; {SMALL}, {seeds_there} seeds",
+        "standard": f"{standard}; {SMALL}, {SEEDS['standard']} seeds",
         "full": f"{standard}; all rows, 100 records, 2,000 training steps, 20,000 of inversion, 10 seeds",
     }
 
 
 CELLS = " Holds if so in every cell, fails if in fewer than half of them, else partly."
+
+
+def cells_check(
+    claim: str, *, rule: str, standard: str, runs: Runs, draw: Draw | None = None
+) -> Callable[[Judge], Judge]:
+    """Register a check that weighs cells; ``standard``: what the standard profile looks at."""
+    return check(claim, rule=rule + CELLS, sizes=sizes(standard), runs=runs, draw=draw)
 
 
 def by_cells(cells: Mapping[str, bool], measured: str, note: str = "") -> Judgement:
@@ -101,16 +109,19 @@ def beside(records: Sequence[Record], fields: Sequence[str], name: str = GIA) ->
     """Say an attack's error beside its control's and the limit's, cell by cell."""
     found = []
     for key, runs in grouped(records, *fields).items():
-        cell = " ".join(SHORT.get(str(part), f"{part}") for part in key)
         numbers = "/".join(
             f"{mean(runs, n):.3f}" if all(has(r, n) for r in runs) else "none"
             for n in (name, f"{name}{SUFFIX}", "limit")
         )
-        found.append(f"{cell} {numbers}")
+        found.append(f"{_cell(key)} {numbers}")
     return (
         "Error with the record's own scores, with another record's (the control), and of a regressor that learnt from "
         "other records' truth (the limit): " + ", ".join(found) + "."
     )
+
+
+def _cell(key: Sequence[Any]) -> str:
+    return " ".join(SHORT.get(str(part), f"{part}") for part in key if part != "")
 
 
 def mean(records: Sequence[Record], name: str) -> float:
@@ -124,6 +135,5 @@ def bars(
     """Draw some numbers, one group of bars for each cell."""
     found = []
     for key, runs in grouped(records, *fields).items():
-        cell = " ".join(SHORT.get(str(part), f"{part}") for part in key)
-        found += [Bar(f"{cell} {name}", averaged_runs(runs, name)) for name in names]
+        found += [Bar(f"{_cell(key)} {name}", averaged_runs(runs, name)) for name in names]
     return BarPlot(title, unit, tuple(found))

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.papers import varasteh_schemes  # noqa: F401 - registers A11 to A18
 from whatleaks.papers.check import check
 from whatleaks.papers.claim import Judgement, Verdict, claim
@@ -181,6 +182,10 @@ def _ratio(runs: Sequence[Record], name: str, other: str = "agnostic") -> float:
     return mean(runs, name) / mean(runs, other)
 
 
+def _run_by_run(runs: Sequence[Record], name: str, other: str = "agnostic") -> Measurement | None:
+    return over_runs([value(r, name) / value(r, other) for r in runs], "ratio")
+
+
 @check(
     "A04",
     rule=(
@@ -204,7 +209,7 @@ def a04(records: Sequence[Record]) -> Judgement:
     return Judgement(
         Verdict.HOLDS if true == asked else Verdict.FAILS if 2 * true < asked else Verdict.PARTLY,
         f"error with 100 scores over that with none: {_said(told)}; lowest at the fewest columns on {most} of {len(told)} sets",
-        value=over_runs([value(r, "refined-100") / value(r, "agnostic") for r in records], "ratio"),
+        value=_run_by_run(records, "refined-100"),
     )
 
 
@@ -223,9 +228,7 @@ def a05(records: Sequence[Record]) -> Judgement:
     return Judgement(
         verdict((hundred < fifty) + (fifty < none), 2),
         f"error with no score {none:.4f}, with 50 {fifty:.4f}, with 100 {hundred:.4f}",
-        value=over_runs(
-            [value(r, "refined-100") / value(r, "refined-50") for r in records], "ratio"
-        ),
+        value=_run_by_run(records, "refined-100", "refined-50"),
     )
 
 
@@ -246,7 +249,7 @@ def a06(records: Sequence[Record]) -> Judgement:
     return Judgement(
         verdict(slightly, len(told)),
         f"error with 100 classes over that with none: {more}",
-        value=over_runs([value(r, "labels-100") / value(r, "agnostic") for r in records], "ratio"),
+        value=_run_by_run(records, "labels-100"),
     )
 
 
@@ -266,7 +269,7 @@ def a07(records: Sequence[Record]) -> Judgement:
     return Judgement(
         verdict((plain >= NOT_BETTER) + (better < 1.0), 2),
         f"error over half's: unrefined {plain:.2f}, refined {better:.2f}",
-        value=over_runs([value(r, "refined-100") / value(r, "half") for r in records], "ratio"),
+        value=_run_by_run(records, "refined-100", "half"),
     )
 
 
@@ -283,7 +286,7 @@ def a08(records: Sequence[Record]) -> Judgement:
     return Judgement(
         Verdict.HOLDS if ratio >= NOT_BETTER else Verdict.FAILS,
         f"agnostic error over half's {ratio:.2f}; half*'s over half's {_ratio(records, 'half-star', 'half'):.2f}",
-        value=over_runs([value(r, "agnostic") / value(r, "half") for r in records], "ratio"),
+        value=_run_by_run(records, "agnostic", "half"),
     )
 
 

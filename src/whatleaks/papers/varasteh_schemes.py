@@ -78,11 +78,13 @@ def _curve(title: str, records: Sequence[Record], names: Sequence[str]) -> Plot:
     )
 
 
-@check(
+# A check on optima of the schemes, where the paper gives them in closed form.
+_optimum = partial(check, sizes=SIZES, runs=partial(OPTIMA, datasets=(SATELLITE, PENDIGITS, BANK)))
+
+
+@_optimum(
     "A11",
     rule="Holds if the solver's best of four starts is within 1e-6 of the analytic minimum of Eq 29 in every run; else fails.",
-    sizes=SIZES,
-    runs=partial(OPTIMA, datasets=(SATELLITE, PENDIGITS, BANK)),
 )
 def a11(records: Sequence[Record]) -> Judgement:
     """Compare the solver with Example 1."""
@@ -112,11 +114,9 @@ def a12(records: Sequence[Record]) -> Judgement:
     )
 
 
-@check(
+@_optimum(
     "A13",
     rule="Holds if the solver's best of four starts is within 1e-6 of the value at R = -I in every run; else fails.",
-    sizes=SIZES,
-    runs=partial(OPTIMA, datasets=(SATELLITE, PENDIGITS, BANK)),
 )
 def a13(records: Sequence[Record]) -> Judgement:
     """Compare the solver with R = -I."""
@@ -127,11 +127,9 @@ def a13(records: Sequence[Record]) -> Judgement:
     )
 
 
-@check(
+@_optimum(
     "A14",
     rule="Holds if both weights move by sqrt(epsilon) in opposite directions, to 1e-3 of sqrt(epsilon), in every run; else fails.",
-    sizes=SIZES,
-    runs=partial(OPTIMA, datasets=(SATELLITE, PENDIGITS, BANK)),
 )
 def a14(records: Sequence[Record]) -> Judgement:
     """Compare the optimum with Remark 11."""

@@ -5,16 +5,36 @@ A number has changed if its two intervals do not meet; otherwise chance could ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from whatleaks.errors import UsageError
 from whatleaks.report.stored import worst_by_column
-from whatleaks.report.wording import percent
+from whatleaks.report.wording import percent, printable, shorten
 
 CHANGED, WITHIN, ONLY_A, ONLY_B = "changed", "within the intervals", "only in A", "only in B"
+OTHER = "of other columns"
+MOST_NAMED = 4
 
 
 def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    """Return the comparison as plain values."""
+    """Return the comparison as plain values; audits that share nothing to protect are refused."""
+    protect = [audit["spec"].get("protect") or "columns" for audit in (a, b)]
+    if protect[0] != protect[1]:
+        raise UsageError(
+            f"A audits the {protect[0]}, B the {protect[1]}: they protect different things, so there "
+            "is nothing to compare"
+        )
+    held = [worst_by_column(audit) for audit in (a, b)]
+    apart = [sorted(one.keys() - other.keys()) for one, other in (held, held[::-1])]
+    if all(held) and not held[0].keys() & held[1].keys():
+        raise UsageError(
+            f"A protects {_names(apart[0])}, B {_names(apart[1])}: no column is in both, so there is "
+            "nothing to compare"
+        )
+    headline = _pair(a["headline"]["adds"], b["headline"]["adds"])
+    if any(apart):
+        headline["verdict"] = OTHER
     return {
         "table": _same(a["table"].get("hmac_sha256"), b["table"].get("hmac_sha256")),
         "code": _same(a["code"].get("sha256"), b["code"].get("sha256")),
@@ -24,9 +44,11 @@ def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
             if a["spec"].get(name) != b["spec"].get(name)
         },
         "level": [a["headline"].get("level"), b["headline"].get("level")],
-        "headline": _pair(a["headline"]["adds"], b["headline"]["adds"]),
+        "headline": headline,
+        "only in A": apart[0],
+        "only in B": apart[1],
         "worst column": [a["headline"].get("column"), b["headline"].get("column")],
-        "columns": _pairs(worst_by_column(a), worst_by_column(b)),
+        "columns": _pairs(*held),
         "defenses": _pairs(
             {d["name"]: d["worst"]["after"] for d in a["defenses"]},
             {d["name"]: d["worst"]["after"] for d in b["defenses"]},
@@ -44,6 +66,11 @@ def lines(found: dict[str, Any]) -> list[str]:
     for what in ("table", "code"):
         if found[what] != "same":
             told.append(f"The {what} differs: numbers may have changed for that reason alone.")
+    only = [f"{_names(found[side])} {side}" for side in (ONLY_A, ONLY_B) if found[side]]
+    if only:
+        told.append(
+            f"They protect different columns ({', '.join(only)}): the headlines are not of the same."
+        )
     for name, (before, after) in found["settings"].items():
         told.append(f"{name}: {_short(before)} in A, {_short(after)} in B")
     if not told:
@@ -92,7 +119,13 @@ def _kept(measured: dict[str, Any] | None) -> dict[str, float] | None:
 
 def _line(name: str, pair: dict[str, Any]) -> str:
     before, after = (percent(pair[k]["value"], 1) if pair[k] else "-" for k in ("a", "b"))
-    return f"  {name[:36]:<36} {before:>8} -> {after:>8}  {pair['verdict']}"
+    return f"  {shorten(printable(name), 36):<36} {before:>8} -> {after:>8}  {pair['verdict']}"
+
+
+def _names(columns: Sequence[str]) -> str:
+    """Name a few columns, and say how many more there are."""
+    more = f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
+    return ", ".join(shorten(printable(name), 40) for name in columns[:MOST_NAMED]) + more
 
 
 def _short(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from whatleaks.auditor.result import AuditResult
 from whatleaks.files import write_atomically
 from whatleaks.report import wording
-from whatleaks.report.page import LEAKAGE, LEVELS, lay_out
+from whatleaks.report.page import LEAKAGE, lay_out, levels
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,7 +23,7 @@ def render(result: AuditResult) -> str:
     return template.render(
         page=lay_out(result),
         r=result,
-        levels=list(LEVELS),
+        levels=levels(result),
         leakage_in_words=LEAKAGE,
         first=_FIRST_COLUMNS,
     )

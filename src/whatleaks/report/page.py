@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 
+from whatleaks.auditor.levels import UNSETTLED
 from whatleaks.auditor.result import (
     AuditResult,
     ColumnFinding,
@@ -29,6 +30,7 @@ from whatleaks.report.wording import (
 )
 
 LEVELS = {
+    UNSETTLED: "The attacks tried show little, but too few records were attacked to rule out more.",
     "low": "The attacks tried learn little about a person that your partner did not know.",
     "medium": "Part of what tells people apart becomes known.",
     "high": "Most of what tells people apart becomes known.",
@@ -222,6 +224,11 @@ def lay_out(result: AuditResult) -> Page:
         trade=_trade(result),
         command=command(result),
     )
+
+
+def levels(result: AuditResult) -> list[str]:
+    """Return the words of the scale; "unsettled" stands on it only where it is the word."""
+    return [word for word in LEVELS if word != UNSETTLED or result.headline.level == UNSETTLED]
 
 
 def _trade(result: AuditResult) -> str:

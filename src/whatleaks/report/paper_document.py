@@ -42,7 +42,7 @@ def _section(entry: Entry, folder: str) -> list[str]:
     ]
     if told.verdict == Verdict.NOT_RUN:
         return [*lines, "", told.note or "Not run yet."]
-    lines += ["", f"Rule: {entry.rule}", "", f"Measured: {told.measured}."]
+    lines += ["", f"Rule: {entry.rule}", "", f"Measured: {told.measured.removesuffix('.')}."]
     if told.value is not None and told.value.n > 1:
         lines.append(f"Central number: {told.value}.")
     if told.note:

@@ -32,7 +32,7 @@ def render(audit: dict[str, Any]) -> str:
             adds=_range(audit["headline"]["adds"])
             if audit["headline"]["attack"]
             else "not measured",
-            conditions=[_text(c["sentence"], 200) for c in audit["headline"].get("conditions", [])],
+            conditions=[_text(c["sentence"], 320) for c in audit["headline"].get("conditions", [])],
             already=_text(", ".join(audit["headline"].get("already", [])), 160),
             columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),

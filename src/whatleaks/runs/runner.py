@@ -169,7 +169,7 @@ def make_jobs(
     width: int,
     table: bytes | None,
 ) -> list[Job]:
-    """Put works that share a training into one job; the largest jobs come first.
+    """Put works that share a training into one job; for several workers the largest come first.
 
     If there are fewer than two jobs for each of several workers, or one of them would have more to
     do than its share, the largest are halved: a training is repeated only where a worker would
@@ -186,7 +186,8 @@ def make_jobs(
             break
         half = (len(part) + 1) // 2
         parts[largest : largest + 1] = [part[:half], part[half:]]
-    parts.sort(key=len, reverse=True)
+    if width > 1:  # alone, those of one seed stay beside each other: they share a prepared table
+        parts.sort(key=len, reverse=True)
     return [
         Job(
             tuple(works[name] for name in part),

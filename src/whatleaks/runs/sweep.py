@@ -16,7 +16,7 @@ from typing import Any
 
 from whatleaks.data.table import file_hash, is_file_name
 from whatleaks.errors import SpecError, TableError
-from whatleaks.runs.work import Work, name_of
+from whatleaks.runs.work import Work, name_of, work_from_dict
 
 Read = Callable[[Mapping[str, Any], str], Work]  # plain fields, and where they stand
 
@@ -30,10 +30,15 @@ class Sweep:
 
 
 def scenario(values: Mapping[str, Any], where: str) -> Work:
-    """Read a scenario: what the files of ``whatleaks run`` hold.
+    """Read a scenario: what the files of ``whatleaks run`` hold. ``kind`` names another work.
 
     A dataset that is a path names a table of the user's own; its hash becomes part of the run.
     """
+    if "kind" in values:
+        try:
+            return work_from_dict(values)
+        except (SpecError, TableError) as error:
+            raise SpecError(f"{where}: {error}") from None
     named = values.get("dataset")
     if isinstance(named, str) and is_file_name(named) and not values.get("table"):
         try:

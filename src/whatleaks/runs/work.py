@@ -89,7 +89,7 @@ _HOMES: dict[str, str] = {}  # kind -> the class that registered it, by its full
 _MODULES: list[str] = [
     "whatleaks.papers.worked_example",
     "whatleaks.papers.li_equations",
-    "whatleaks.papers.li_protocols",
+    "whatleaks.papers.protocol_inversion",
     "whatleaks.papers.varasteh_study",
     "whatleaks.papers.jiang_alignment",
 ]

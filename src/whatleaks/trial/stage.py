@@ -77,6 +77,27 @@ class Stage:
         """The coalition's columns of the target records."""
         return self.holdings.joined(self.members, self.rows.targets)
 
+    @property
+    def holds_labels(self) -> bool:
+        """Whether the coalition has the label of every target: the active party's, of who trained."""
+        return ACTIVE in self.coalition and bool(
+            np.isin(self.rows.targets, self.rows.training).all()
+        )
+
+    def known_labels(self, rows: Ints) -> Floats:
+        """Return the labels of some records as columns, or no column where targets' are not held.
+
+        A class has a column of its own, and a numeric label one more, so that whatever is a
+        function of the label can be learnt from them.
+        """
+        if not self.holds_labels:
+            return sealed(np.zeros((len(rows), 0)))
+        classes = self.holdings.labels[rows, None] == np.arange(self.holdings.classes)
+        parts = [classes.astype(np.float64)]
+        if self.holdings.target is not None:
+            parts.append(self.holdings.target[rows, None])
+        return sealed(np.concatenate(parts, axis=1))
+
     def view(self, rows: Ints) -> Any:
         """Have ``rows`` predicted, and project what the coalition then holds."""
         answers = self._asked(rows)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whatleaks.arrays import Ints, sealed, sealed_ints
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.baselines import ShapeView
 from whatleaks.catalog import cards
 from whatleaks.codec import decode, encode
@@ -54,7 +54,8 @@ from whatleaks.trial.measures import Done, measure, numbers_of
 from whatleaks.trial.outcome import Outcome, Quantity
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.plan import Plan, fits, plan
-from whatleaks.trial.preparing import filtered, ready
+from whatleaks.trial.prepared_before import ready_once
+from whatleaks.trial.preparing import filtered
 from whatleaks.trial.ready import Ready
 from whatleaks.trial.records import PerRecord, Trial, no_records
 from whatleaks.trial.scenario import Scenario
@@ -142,7 +143,7 @@ def train(
     given = given if scenario.given else None
     clock = clock or Phases()
     with clock("prepare"):
-        data = ready(scenario, table, Streams(scenario.seed), given)
+        data = ready_once(scenario, table, given)
     streams = _streams(scenario)
     if isinstance(parts.defense, DataDefense):
         left = filtered(data, parts.defense)
@@ -253,6 +254,8 @@ def attack(
         if scores is not None and together is not None:
             joint, own_scores = sealed(together), sealed(scores)
     measured = _about(stage, shown, correct)
+    if len(alone):
+        measured["accuracy alone"] = wilson(int(alone.sum()), len(alone), "accuracy")
     baselines: dict[str, Quantity] = {}
     columns = stage.holdings.joined_names(stage.victims)
     if done is not None:
@@ -400,7 +403,9 @@ def _guess(
     name = parts.threat.name
     swapped = None
     if "control" in scenario.references:
-        swapped = exchanged_view(view, len(stage.rows.targets), streams.rng("control"))
+        targets = stage.rows.targets
+        alike = stage.holdings.labels[targets] if stage.holds_labels else None
+        swapped = exchanged_view(view, len(targets), streams.rng("control"), alike)
     guessers = list(parts.attacks)
     if parts.hijacker is not None:
         guessers.insert(0, stage.trained.reading)
@@ -441,22 +446,29 @@ def _guess(
             scored.append(evaluator.score(answer, "baseline"))
             answers[one.name] = answer
     if "limit" in scenario.references:
-        evidence = view.evidence()
+        evidence = _with_labels(view.evidence(), stage, stage.rows.targets)
         others = evidence[:0]
         if len(stage.rows.others):
             others = stage.view(stage.rows.others).evidence()
+            others = _with_labels(others, stage, stage.rows.others)
         if bounded(evidence.shape[1], stage.truth.shape[1]):
             notes.append(BOUNDED)
         with clock("limit"):
             scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
     if "alone" in scenario.references:
         own, other_own = (
-            stage.holdings.joined(stage.members, rows)
+            _with_labels(stage.holdings.joined(stage.members, rows), stage, rows)
             for rows in (stage.rows.targets, stage.rows.others)
         )
         with clock("limit alone"):
             scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
     return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
+
+
+def _with_labels(evidence: Floats, stage: Stage, rows: Ints) -> Floats:
+    """Add the labels to what is known of records, where the adversary holds those of the targets."""
+    labels = stage.known_labels(rows)
+    return sealed(np.concatenate([evidence, labels], axis=1)) if labels.shape[1] else evidence
 
 
 def _again(

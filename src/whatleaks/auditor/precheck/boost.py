@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from whatleaks.auditor.precheck.finding import COSTS, EXACT, LENIENT, Line
 from whatleaks.errors import UsageError, argument
@@ -12,6 +14,11 @@ from whatleaks.models.threshold_queries import queries_per_node
 @dataclass(frozen=True)
 class Boost:
     """``nodes`` of the partner; 0: at most those of ``trees`` of a ``depth``."""
+
+    UNSAID: ClassVar[Mapping[str, str]] = {
+        "nodes": "all that such trees have",
+        "records": "any number",
+    }  # what a default of nothing means
 
     trees: int = 5
     depth: int = 3

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from whatleaks.auditor.precheck.finding import EXACT, KNOWN, OPEN, Line
 from whatleaks.errors import UsageError, argument
@@ -12,6 +14,8 @@ from whatleaks.models.degrees_of_freedom import horizontal_freedom, known_data_r
 @dataclass(frozen=True)
 class Horizontal:
     """``partner`` columns (all clients have the same), ``records`` of the victim."""
+
+    UNSAID: ClassVar[Mapping[str, str]] = {}  # what a default of nothing means
 
     partner: int
     records: int

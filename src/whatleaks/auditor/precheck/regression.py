@@ -6,7 +6,9 @@ epoch. Counts assume columns in general position: no column is a mixture of othe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from whatleaks.auditor.precheck.finding import (
     ASIDE,
@@ -34,6 +36,11 @@ class Regression:
 
     ``parties``: how many passive parties share the partner's columns out among them.
     """
+
+    UNSAID: ClassVar[Mapping[str, str]] = {
+        "records": "one batch is the table",
+        "known": "none",
+    }  # what a default of nothing means
 
     own: int
     partner: int

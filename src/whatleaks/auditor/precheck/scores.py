@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from whatleaks.auditor.precheck.finding import EXACT, KNOWN, OPEN, PARTLY, Line
 from whatleaks.errors import UsageError, argument
@@ -16,6 +18,8 @@ DOUBLES = 17
 @dataclass(frozen=True)
 class Scores:
     """``levels``: how many values each of the partner's columns can take, 0 where it is free."""
+
+    UNSAID: ClassVar[Mapping[str, str]] = {"levels": "all free"}  # what a default of nothing means
 
     partner: int
     classes: int

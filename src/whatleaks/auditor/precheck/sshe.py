@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from whatleaks.auditor.precheck.finding import COSTS, LENIENT, OPEN, Line
 from whatleaks.errors import UsageError, argument
@@ -11,6 +13,8 @@ from whatleaks.errors import UsageError, argument
 @dataclass(frozen=True)
 class Sshe:
     """``partner`` columns; ``queries``: whether prediction shows plain z."""
+
+    UNSAID: ClassVar[Mapping[str, str]] = {}  # what a default of nothing means
 
     partner: int
     queries: bool = True

@@ -9,11 +9,13 @@ d it has 2**(d-1) nodes of its choice, each with sums of its own, so as many tim
 read from one tree. Its own splits are all that it claims, so the tree looks like one of its own.
 
 Against the spot check (``spot_check``) it chooses derivatives that the check lets pass: those of
-the loss plus multiples of the modulus. Few of these fit below the size that sums are cut to.
+the loss plus multiples of the modulus. Few of these fit below the size that sums are cut to. Or it
+waits for a round that nobody checks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,68 +69,91 @@ class Alphabet:
 
 
 class ChosenGradients(ActiveParty):
-    """Plays the active party for one tree and reads everybody's bins."""
+    """Plays the active party for one round of trees and reads everybody's bins."""
 
-    def spell(self, unnoticed: bool = False) -> Programme[list[Spelled]]:
-        """Grow one tree of made-up splits; return what the sums of its last level spell."""
-        records, depth = len(self._labels), self._settings.max_depth
-        letters = Alphabet.of(self._format, records, unnoticed)
-        nodes = 1 << depth - 1
-        if nodes > records or letters.letters < 1:
-            raise UsageError(f"{records} records do not fill {nodes} nodes, or no bit is free")
+    def spell(self, unnoticed: bool = False, waits: bool = False) -> Programme[list[Spelled]]:
+        """Grow one round of made-up splits; return what the sums of the trees' last levels spell.
+
+        ``waits``: after the honest rounds of its settings, which a spot check has seen by then.
+        """
+        if waits:
+            yield from self.train()
+        found: list[Spelled] = []
+        letters = Alphabet.of(self._format, len(self._labels), unnoticed)
+        if self._nodes > len(self._labels) or letters.letters < 1:
+            raise UsageError(
+                f"{len(self._labels)} records do not fill {self._nodes} nodes, or no bit is free"
+            )
+        for tree in range(self.outputs):
+            first_step = (len(self.trees) + tree) * self._settings.max_depth
+            found += yield from self._tree(first_step, letters, tree * letters.letters, not waits)
+        return found
+
+    @property
+    def _nodes(self) -> int:
+        """How many nodes the last level of a tree has."""
+        return 1 << self._settings.max_depth - 1
+
+    def _tree(
+        self, step: int, letters: Alphabet, skipped: int, checked: bool
+    ) -> Programme[list[Spelled]]:
+        """Grow one tree; of every node it spells the records after the first ``skipped``."""
+        records, depth, nodes = len(self._labels), self._settings.max_depth, self._nodes
         counts = []
         for name in self._passives:
-            told = read_plain((yield Expected(0, name, "candidates", (1,), True)))
+            told = read_plain((yield Expected(step, name, "candidates", (1,), True)))
             counts.append(int(whole(told, MOST_CANDIDATES, "candidates", least=0)[0]))
-        place = np.arange(records) // nodes  # of a record in its node
+        place = np.arange(records) // nodes - skipped  # of a record among those of its node
         numbers = np.full(records, letters.base, dtype=object)
-        spelled = place < letters.letters
+        spelled = (place >= 0) & (place < letters.letters)
         numbers[spelled] += np.array(
             [1 << letters.first + int(k) for k in place[spelled]], dtype=object
         )
-        self._send(numbers)
-        yield from self.answer_checks(0)
+        self._send(step, numbers)
+        if checked:
+            yield from self.answer_checks(step)
         found = []
         for level in range(depth):
             slot = np.arange(records) % nodes >> depth - 1 - level
             for name in self._passives:
-                self._post.send(level, ACTIVE, name, "nodes", Plain(sealed(slot)))
+                self._post.send(step + level, ACTIVE, name, "nodes", Plain(sealed(slot)))
             for name, count in zip(self._passives, counts, strict=True):
                 if count:
                     shape = (1 << level, self._each(count))
-                    sums = yield Expected(level, name, "sums", shape, False)
+                    sums = yield Expected(step + level, name, "sums", shape, False)
                     if level == depth - 1:
-                        found += self._read(name, sums, count, slot, letters)
+                        here = [np.flatnonzero(spelled & (slot == node)) for node in range(nodes)]
+                        found += self._read(name, sums, count, here, letters)
             for name, count in zip(self._passives, counts, strict=True):
                 nothing = Plain(sealed(np.zeros((1 << level, count))))
-                self._post.send(level, ACTIVE, name, "choice", nothing)
+                self._post.send(step + level, ACTIVE, name, "choice", nothing)
             for name in self._passives:
-                yield Expected(level, name, "left", (records,), True)
+                yield Expected(step + level, name, "left", (records,), True)
         return found
 
-    def _send(self, numbers: BigInts) -> None:
+    def _send(self, step: int, numbers: BigInts) -> None:
         """Encrypt what no loss gives, announced as if it did."""
         made = self._public.encrypt_integers(numbers, self._public.largest_bits - 2)
         data = self._public.outgoing(replace(made, bits=self._format.bits))
         cipher = Cipher(self._public.scheme, (len(numbers),), data)
         for name in self._passives:
-            self._post.send(0, ACTIVE, name, "rows", Plain(sealed(np.arange(len(numbers)))))
-            self._post.send(0, ACTIVE, name, "gradients", cipher)
+            self._post.send(step, ACTIVE, name, "rows", Plain(sealed(np.arange(len(numbers)))))
+            self._post.send(step, ACTIVE, name, "gradients", cipher)
 
     def _read(
-        self, name: str, sums: object, count: int, slot: Ints, letters: Alphabet
+        self, name: str, sums: object, count: int, spelled: Sequence[Ints], letters: Alphabet
     ) -> list[Spelled]:
         assert isinstance(sums, Cipher)
-        width, each, slots = self._format.width, self._each(count), int(slot.max()) + 1
-        size = len(sums.data) // slots
+        width, each = self._format.width, self._each(count)
+        size = len(sums.data) // len(spelled)
         used = self._format.used(self._public, count, self._pack)
         found = []
-        for node in range(slots):
+        for node, here in enumerate(spelled):
             cipher = Cipher(sums.scheme, (each,), sums.data[node * size : (node + 1) * size])
             read = read_cipher(self._public, cipher, 0, self._public.largest_bits)
             numbers = surfaced(self._secret.decrypt_integers(read), used)
             numbers = unpacked(numbers, count, width) if self._pack else numbers
-            here = np.flatnonzero(slot == node)[: letters.letters]
             bits = [[int(n) >> letters.first + k & 1 for k in range(len(here))] for n in numbers]
-            found.append(Spelled(name, here, np.array(bits, dtype=np.bool_)))
+            if len(here):
+                found.append(Spelled(name, here, np.array(bits, dtype=np.bool_)))
         return found

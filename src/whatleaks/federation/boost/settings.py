@@ -82,7 +82,8 @@ class BoostModelSettings:
     until every threshold is known to ``epsilon`` on the scale 0 to 1. ``together`` searches all
     nodes with every query; off, one node after another as Algorithm 1 does. ``real_paths``: an
     owner answers only about records that can have come to the node, as far as its own nodes tell.
-    ``most_queries`` ends the search early; 0: never.
+    ``most_queries`` ends the search early; 0: never. ``chosen``: one round of trees is the active
+    party's to spell with (``spelling``). ``spot_checks`` as in the protocol's settings.
     """
 
     records: int = 200
@@ -100,6 +101,8 @@ class BoostModelSettings:
     together: bool = True
     real_paths: bool = False
     most_queries: int = 0
+    chosen: bool = False
+    spot_checks: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train or search."""
@@ -124,4 +127,7 @@ class BoostModelSettings:
             learning_rate=self.learning_rate,
             min_child_weight=self.min_child_weight,
         )
-        return SecureBoostSettings(boost, self.backend, self.key_bits, self.insecure_test_key)
+        return SecureBoostSettings(
+            boost, self.backend, self.key_bits, self.insecure_test_key,
+            spot_checks=self.spot_checks,
+        )  # fmt: skip

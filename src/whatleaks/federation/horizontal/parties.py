@@ -40,6 +40,7 @@ class Client:
         self._keys = keys
         self._post = post
         self.uploads: list[Floats] = []  # the own weights of every round
+        self.averages: list[Floats] = []  # the common ones before every round and after the last
 
     def train(
         self,
@@ -54,12 +55,16 @@ class Client:
         count = self._x.shape[1]
         payload = yield Expected(0, ARBITER, "first-weights", (count,), True)
         weights = read_plain(payload) if saved is None else saved
+        if self._remember:
+            self.averages.append(weights)
         for step in range(first_round + 1, self._settings.rounds + 1):
             own = train_locally(self._x, self._y, weights, self._settings)
             if self._remember:
                 self.uploads.append(own)
             average = self._encrypted if self._keys is not None else self._shared
             weights = yield from average(step, own)
+            if self._remember:
+                self.averages.append(weights)
             if round_end is not None:
                 round_end(step, weights)
         return weights

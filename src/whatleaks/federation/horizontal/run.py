@@ -43,10 +43,14 @@ from whatleaks.wire.transcript import Transcript
 
 @dataclass(frozen=True)
 class HorizontalRun:
-    """A finished training, for the experimenter: ``uploads`` has every client's weights by round."""
+    """A finished training, for the experimenter: ``uploads`` has every client's weights by round.
+
+    ``averages``: the common weights as a client reads them, before every round and after the last.
+    """
 
     weights: Floats
     uploads: dict[str, tuple[Floats, ...]]
+    averages: dict[str, Floats]
     first_weights: Floats
     transcript: Transcript
 
@@ -94,7 +98,8 @@ def run_horizontal(
     }
     results = exchange.drive(programmes)
     uploads = {name: tuple(client.uploads) for name, client in clients.items()}
-    return HorizontalRun(results[names[0]], uploads, first, channel.transcript)
+    averages = {name: sealed(np.stack(client.averages)) for name, client in clients.items()}
+    return HorizontalRun(results[names[0]], uploads, averages, first, channel.transcript)
 
 
 def plain_horizontal(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def read_table(
     try:
         names = {id_column: str} if id_column else None
         # An id is text as it stands: "NA" and "" are no missing values there.
-        frame = pd.read_csv(path, dtype=names, float_precision="round_trip")
+        frame = pd.read_csv(path, dtype=names, **_exactly(pd.__version__))
         if id_column in frame.columns:
             kept = pd.read_csv(path, dtype=str, usecols=[id_column], keep_default_na=False)
             frame[id_column] = kept[id_column]
@@ -78,3 +79,12 @@ def read_table(
     if not len(x) or not allowed.all() or (y is not None and not np.isfinite(y).all()):
         raise TableError(f"{path} is empty or has a value that is not finite: fill or drop it")
     return OwnTable(tuple(map(str, numbers.columns)), sealed(x), ids, y)
+
+
+def _exactly(version: str) -> dict[str, Any]:
+    """Return what has this pandas read every decimal as the nearest double.
+
+    Before 3.1 it has to be asked; since then it always does, and warns about the question.
+    """
+    major, minor = (int(part) for part in version.split(".")[:2])
+    return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whatleaks.errors import UsageError, argument, choice, nearest
+from whatleaks.errors import UsageError, argument, choice, nearest, whole
 from whatleaks.runs.executors.inline import InlineExecutor
 from whatleaks.runs.executors.local import LocalExecutor
 from whatleaks.runs.executors.protocol import Executor, Job, Reply
@@ -32,8 +32,7 @@ def choose(
         raise UsageError(
             f"{argument('on')} {on!r} is unknown: use {' or '.join(NAMES)}.{nearest(on, NAMES)}"
         )
-    if workers < 0:
-        raise UsageError(f"{argument('workers')} must be at least 0, got {workers}")
+    workers = whole("workers", workers, 0)
     if on == "ray":
         return RayExecutor(address, workers)
     if address:

@@ -7,10 +7,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.codec import travels
 from whatleaks.models.adam_roots import rounds_undone
-from whatleaks.models.residuals import partner_outputs, turns
+from whatleaks.models.replayed_steps import replayed
+from whatleaks.models.residuals import partner_outputs
 from whatleaks.threat.grants import Grant, Queries, Ranges
 
 
@@ -42,22 +43,37 @@ class EncryptedLinearView:
     optimiser: str = "sgd"
 
     def exchanged(self, order: Ints) -> Self | None:
-        """Say that nothing can be exchanged: a gradient is of a whole batch, not of a record."""
-        del order
-        return None
+        """Return the view with all that was sent about a record taken from another.
+
+        A gradient is of a whole batch, so the records of the training change their names. What
+        the own columns tell of a person by themselves stands beside it, as what is known alone.
+        """
+        return self.renamed(order)
+
+    def renamed(self, order: Ints) -> Self:
+        """Return the same training with record ``order[i]`` in the place of record i."""
+        return replace(
+            self,
+            own=sealed(self.own[order]),
+            labels=sealed(self.labels[order]),
+            batches=moved(self.batches, order),
+        )
 
     def with_outputs(self, z: Floats) -> Self:
         """Return the view as it would be if the partner's outputs were ``z``: records x epochs.
 
-        A gradient is of a whole batch, so the gradients are made that such outputs give. Behind
-        another optimiser these are of the steps that can be undone, which ``z`` came from.
+        A gradient is of a whole batch, so weights and gradients are made that such outputs give.
+        Behind another optimiser these are of the steps that can be undone, which ``z`` came from.
         """
         held = self.undone()
-        gradients = np.array(held.gradients)
-        for rows, steps, columns in turns(held.batches, len(gradients), len(held.own)):
-            d = held.residuals(z[rows, columns], rows, steps)
-            gradients[steps] = d.T @ held.own[rows] + held.alpha * held.weights[steps]
-        return replace(held, gradients=sealed(gradients))
+        if not len(held.gradients):
+            return held
+        rest = self.slope * z + self.offset - self.labels[:, None]
+        weights, gradients = replayed(
+            held.own, held.weights[0], held.batches, len(held.gradients), held.learning_rate,
+            held.alpha, held.slope, rest, self.optimiser,
+        )  # fmt: skip
+        return replace(held, weights=weights, gradients=gradients)
 
     def undone(self) -> Self:
         """Return the view with gradients in place of directions: the rounds that can be undone."""
@@ -99,3 +115,9 @@ class EncryptedLinearView:
         total = z + self.own[rows] @ self.weights[steps].T
         found: Floats = self.slope * total + self.offset - self.labels[rows, None]
         return found
+
+
+def moved(batches: tuple[Ints, ...], order: Ints) -> tuple[Ints, ...]:
+    """Return the batches' rows where record ``order[i]`` is called i."""
+    place = np.argsort(order)
+    return tuple(sealed_ints(place[rows]) for rows in batches)

@@ -7,11 +7,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
 from whatleaks.models.grids import Grids
 from whatleaks.models.regression_history import OwnSteps
-from whatleaks.models.residuals import partner_outputs, turns
+from whatleaks.models.replayed_steps import replayed
+from whatleaks.models.residuals import partner_outputs
 from whatleaks.threat.grants import Grant
 
 
@@ -56,19 +57,17 @@ class EncryptedLabelView:
     def exchanged(self, order: Ints) -> Self | None:
         """Return the view with the others' part of every record's residual taken from another.
 
-        A gradient is of a whole batch, so the gradients are made that such residuals give. None
+        A gradient is of a whole batch, so weights and gradients are made that such residuals give. None
         where an optimiser's directions cannot be undone.
         """
         held = self.steps.undone()
         if not len(held.gradients):
             return None
-        part = self.foreign()[order]
-        gradients = np.array(held.gradients)
-        for rows, steps, columns in turns(held.batches, len(gradients), len(held.columns)):
-            own = held.columns[rows]
-            d = held.slope * own @ held.weights[steps].T + held.offset - part[rows, columns]
-            gradients[steps] = d.T @ own + held.alpha * held.weights[steps]
-        return replace(self, steps=replace(held, gradients=sealed(gradients)))
+        weights, gradients = replayed(
+            held.columns, held.weights[0], held.batches, len(held.gradients), held.learning_rate,
+            held.alpha, held.slope, held.offset - self.foreign()[order], self.steps.optimiser,
+        )  # fmt: skip
+        return replace(self, steps=replace(held, weights=weights, gradients=gradients))
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it."""

@@ -26,8 +26,7 @@ class EncryptedOutputsView(EncryptedLinearView):
 
     def exchanged(self, order: Ints) -> Self:
         """Return the view with every record's outputs taken from another: at prediction and before."""
-        swapped = self.with_outputs(self.outputs()[order])
-        return replace(swapped, predicted=sealed(self.predicted[order]))
+        return replace(self.renamed(order), predicted=sealed(self.predicted[order]))
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it."""

@@ -1,0 +1,42 @@
+"""The table that was prepared a moment ago: trainings of one seed share it.
+
+A large table takes longer to prepare than to train on. One is held at most, until ``forget``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from whatleaks.models.adapters.given import GivenModel
+from whatleaks.seeds import Streams
+from whatleaks.trial.preparing import ready
+from whatleaks.trial.ready import Ready
+from whatleaks.trial.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What of a scenario decides how its table is prepared.
+READ = (
+    "dataset", "table", "data", "passive", "share", "unknown", "parties", "model", "given", "seed", "shown",
+)  # fmt: skip
+
+_held: dict[str, Ready] = {}
+
+
+def ready_once(scenario: Scenario, table: pd.DataFrame | None, given: GivenModel | None) -> Ready:
+    """Prepare a scenario's table with its seed; a user's own is not prepared twice in a row."""
+    if not scenario.table or scenario.prepared("prepare") == "pictures":
+        return ready(scenario, table, Streams(scenario.seed), given)
+    said = {name: value for name, value in scenario.identity().items() if name in READ}
+    key = json.dumps(said, sort_keys=True)
+    if key not in _held:
+        _held.clear()  # first: two might not fit
+        _held[key] = ready(scenario, table, Streams(scenario.seed), given)
+    return _held[key]
+
+
+def forget() -> None:
+    """Let the prepared table go."""
+    _held.clear()

@@ -1,0 +1,252 @@
+"""The word that is signed: never "low" where an interval says that more may be added."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sample_audit import finding, low_case
+from sample_audit import share as measured
+
+from whatleaks.auditor.advice import advice, effective, headline
+from whatleaks.auditor.levels import (
+    ALARMS,
+    LOW,
+    MEDIUM,
+    UNSETTLED,
+    above,
+    attacked,
+    comparisons,
+    percent,
+)
+from whatleaks.auditor.notes import known_notes
+from whatleaks.auditor.result import AuditResult, ColumnDefense, ThreatFinding
+from whatleaks.metrics.column_association import follow, gain
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.report.html import render
+from whatleaks.report.signoff import render as sign
+from whatleaks.report.terminal import summary
+
+THREATS = ("white-box", "black-box", "agnostic", "black-box-known", "white-box-known")
+EVERY_LEVEL = ("low", "medium", "high", "complete", UNSETTLED)
+
+
+def a_threat(name: str, columns: list[Measurement], chances: list[float]) -> ThreatFinding:
+    """Return a threat with one attack that adds so much in every column."""
+    made = finding("a", "An attack", "attack", "", {f"c{j}": 0.0 for j in range(len(columns))})
+    found = tuple(
+        replace(
+            column,
+            adds=adds,
+            leakage=measured(min(max(adds.value, 0.0), 1.0)),
+            recovered=measured(min(max(adds.value, 0.0), 1.0)),
+            control=measured(0.0, 0.0),
+            chance=chance,
+            people=None,
+        )
+        for column, adds, chance in zip(made.columns, columns, chances, strict=True)
+    )
+    made = replace(made, columns=found)
+    return ThreatFinding(name, "S.", "C.", False, (), "additive", (made,))
+
+
+def random_result(seed: int) -> AuditResult:
+    """Return an audit of random numbers: wide and narrow intervals, sure and unsure, few and many."""
+    rng = np.random.default_rng(seed)
+    columns = int(rng.integers(1, 5))
+    threats = []
+    for name in rng.permutation(THREATS)[: int(rng.integers(1, 5))]:
+        values = rng.choice([0.0, 0.02, 0.09, 0.2, 0.6, 1.0], columns) * rng.uniform(
+            0.5, 1, columns
+        )
+        wide = rng.choice([0.0, 0.01, 0.05, 0.4], columns)
+        ends = [
+            Measurement(v, v - w, min(v + w, 1.0), 50, "leakage", "records")
+            for v, w in zip(values.tolist(), wide.tolist(), strict=True)
+        ]
+        chances = rng.choice([0.0, 1e-4, 0.01, 0.5], columns).tolist()
+        threats.append(a_threat(str(name), ends, chances))
+    head = headline(threats)
+    sample = low_case()
+    defenses = []
+    for defense in sample.defenses:
+        pairs = tuple(
+            ColumnDefense(c.column, c.adds, measured(float(rng.uniform(0, 0.2)), 0.05))
+            for c in threats[0].findings[0].columns
+        )
+        worst = max(pairs, key=lambda pair: pair.after.value)
+        own = next((pair for pair in pairs if pair.column == head.column), None)
+        defenses.append(
+            replace(defense, columns=pairs, column=own, worst=worst, against=(head.threat,))
+        )
+    return replace(
+        sample,
+        headline=head,
+        threats=tuple(threats),
+        defenses=tuple(defenses),
+        advice=advice(head, threats, defenses),
+        digits=None,
+    )
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_low_is_said_only_where_nothing_more_is_open(seed: int) -> None:
+    result = random_result(seed)
+    head, found = result.headline, list(attacked(result.threats))
+    most = max(column.adds.high for _, _, column in found)
+    assert head.level in EVERY_LEVEL
+    assert head.up_to == most
+    if head.level == "low":
+        assert most < LOW
+    if head.level in ("medium", "high", "complete"):
+        assert head.beyond_guessing
+        assert head.adds.value >= LOW
+    if head.level == "medium" and most >= MEDIUM:
+        assert f"{percent(most)}" in head.sentence
+        assert "not ruled out" in head.sentence
+    assert (head.level == UNSETTLED) == ("unsettled" in head.sentence)
+    if head.level == UNSETTLED:  # what is drawn is the interval that leaves it open
+        assert head.adds.high == most
+        assert head.column == head.open_column
+    for condition in head.conditions:
+        chosen = [c for t, _, c in found if t.name == condition.threat]
+        if condition.level == "low":
+            assert max(column.adds.high for column in chosen) < LOW
+            assert condition.up_to < LOW
+        assert (condition.level == UNSETTLED) == (
+            ": unsettled" in condition.sentence.partition("; with")[0]
+        )
+    # The whole is never rated below a part of it.
+    order = {word: place for place, word in enumerate(("low", UNSETTLED, "medium", "high"))}
+    for condition in head.conditions:
+        if condition.level in order and head.level in order:
+            assert order[condition.level] <= order[head.level]
+
+
+def test_the_random_results_hold_every_case() -> None:
+    levels = [random_result(seed).headline.level for seed in range(300)]
+    assert all(levels.count(word) >= 5 for word in ("low", UNSETTLED, "medium", "high"))
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_advice_never_contradicts_the_table(seed: int) -> None:
+    result = random_result(seed)
+    head, told = result.headline, " ".join(result.advice)
+    recommended = [d for d in result.defenses if f"“{d.title}” brings" in told]
+    if head.level in ("low", UNSETTLED):
+        assert not recommended
+    if head.level == UNSETTLED:
+        assert "calls for a defense" not in told
+        assert percent(head.up_to) in told
+    for defense in recommended:
+        assert effective(defense)
+        if max(pair.after.high for pair in defense.columns) >= LOW:
+            assert "not ruled out" in told
+
+
+@pytest.mark.parametrize("seed", [0, 5, 10, 12, 18, 47, 61, 84, 94])
+def test_every_output_says_the_same_word(seed: int) -> None:
+    result = random_result(seed)
+    head = result.headline
+    text = summary(result)
+    assert f"{head.level.upper()}: joining adds" in text
+    page = render(result)
+    assert f"level {head.level}" in page
+    assert f'aria-current="true">{head.level}<' in page
+    stored = json.loads(json.dumps(result.to_dict()))
+    assert stored["headline"]["level"] == head.level
+    assert stored["headline"]["up_to"] == head.up_to
+    signed = sign(stored)
+    for condition in head.conditions:
+        flat = " ".join(text.split())
+        assert condition.sentence in flat
+        assert condition.sentence in page.replace("&#34;", '"')
+        assert condition.sentence in signed
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_gate_opens_only_where_less_is_shown(seed: int) -> None:
+    head = random_result(seed).headline
+    for most in (0.0, 0.05, 0.1, 0.3, 0.7, 1.0):
+        said = above(head, most)
+        assert (said is None) == (head.up_to <= most)
+        if said is not None and not (head.beyond_guessing and head.adds.value > most):
+            assert "not ruled out" in said
+
+
+def test_forty_four_percent_is_not_low() -> None:
+    wide = Measurement(0.12, -0.05, 0.44, 20, "leakage", "records")
+    chances = [0.02 + 0.001 * k for k in range(10)]
+    many = a_threat("white-box", [wide] * 10, chances)
+    assert 0.02 * comparisons(list(attacked([many]))) > ALARMS
+    head = headline([many])
+    assert head.level == UNSETTLED
+    assert "up to 44 %" in head.sentence
+    (first, *_) = head.conditions
+    assert first.sentence == (
+        "If you hand over your part of the model: unsettled, up to 44 % in “c0” is not ruled out; "
+        "more records or seeds would say."
+    )
+
+
+def test_of_a_column_that_does_not_vary_or_of_three_records_nothing_is_shown() -> None:
+    rng = np.random.default_rng(0)
+    guess, truth = rng.normal(size=(50, 2)), rng.normal(size=(50, 2))
+    truth[:, 1] = 3.0
+    away, moved = truth - truth.mean(axis=0), guess - guess.mean(axis=0)
+    found = follow(away * moved, moved**2, away**2)
+    assert found.high[0] < 1.0
+    assert (found.value[1], found.low[1], found.high[1]) == (0.0, 0.0, 1.0)
+    lead = gain(found, found)
+    assert (lead.value[0], lead.high[0]) == (0.0, 0.0)  # the same guess adds nothing
+    assert (lead.value[1], lead.high[1], lead.chance[1]) == (0.0, 1.0, 1.0)
+    few = follow((away * moved)[:3], moved[:3] ** 2, away[:3] ** 2)
+    assert few.high.tolist() == [1.0, 1.0]
+    assert gain(few, few).high.tolist() == [1.0, 1.0]
+
+
+def test_fewer_known_people_than_asked_for_are_told_in_one_note() -> None:
+    sure = [Measurement(0.2, 0.15, 0.25, 50, "leakage", "records")]
+    known = replace(a_threat("black-box-known", sure, [0.0]), granted=12)
+    (note,) = known_notes(500, [known])
+    assert note.startswith("known 500: only 12 people can be known under black-box-known")
+    assert known_notes(12, [known]) == []
+    hijack = replace(a_threat("split-hijack", sure, [0.0]), granted=30)
+    (note,) = known_notes(40, [hijack])
+    assert note == (
+        "known does not change split-hijack (30 records): its adversary holds complete records of "
+        "other people, a share of the table."
+    )
+    (line,) = [c.sentence for c in headline([hijack]).conditions if c.name == "records"]
+    assert line.startswith("If your partner holds 30 records of other people: medium")
+    blind = a_threat("agnostic", sure, [0.0])
+    assert known_notes(25, [blind]) == []
+    assert known_notes(40, [blind]) == ["known 40 changes nothing: no threat tried knows people."]
+    (both,) = known_notes(500, [known, hijack])
+    assert "only 12" in both
+    assert "split-hijack" in both
+
+
+def test_a_comparison_that_is_told_twice_counts_once() -> None:
+    sure = [Measurement(0.2, 0.15, 0.25, 50, "leakage", "records")]
+    one = a_threat("white-box", sure, [0.02])
+    told_again = a_threat("white-box-known", sure, [0.02])
+    copies = a_threat("white-box", sure * 4, [0.02] * 4)
+    assert comparisons(list(attacked([one]))) == 1
+    assert comparisons(list(attacked([one, told_again, copies]))) == 1
+    for threats in ([one], [one, told_again], [copies]):
+        assert headline(threats).level == "medium"
+    other = [Measurement(0.01 * k, 0.0, 0.3, 50, "leakage", "records") for k in range(3)]
+    assert comparisons(list(attacked([one, a_threat("agnostic", other, [0.5, 0.4, 0.3])]))) == 4
+
+
+def test_who_sees_no_message_proves_nothing_about_a_model_handed_over() -> None:
+    nothing = [Measurement(0.0, 0.0, 0.0, 50, "leakage", "records")]
+    blind = a_threat("agnostic", nothing, [1.0])
+    first = headline([blind]).conditions[0]
+    assert (first.name, first.level) == ("model", "")
+    assert "tried only by agnostic, who sees no message about a person" in first.sentence
+    both = headline([blind, a_threat("white-box", nothing, [1.0])]).conditions[0]
+    assert both.level == "low"

@@ -1,0 +1,59 @@
+"""A user's own table is prepared once for all trainings of a seed, and let go afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from whatleaks.seeds import Streams
+from whatleaks.trial import prepared_before
+from whatleaks.trial.prepared_before import forget, ready_once
+from whatleaks.trial.preparing import ready
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
+
+FRAME = pd.DataFrame(np.random.default_rng(0).random((40, 3)), columns=["a", "b", "c"]).assign(
+    y=np.arange(40) % 2
+)
+MINE = Scenario(
+    "table", table="a hash", data=Settings({"label": "y"}), passive=(("a", "b"),), seed=3
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_held() -> Iterator[None]:
+    forget()
+    yield
+    forget()
+
+
+def test_other_threats_and_defenses_share_what_was_prepared() -> None:
+    first = ready_once(MINE, FRAME, None)
+    other = replace(MINE, threat="black-box", defense="rounding-1", targets=10, branch="lr")
+    assert ready_once(other, FRAME, None) is first
+    plain = ready(MINE, FRAME, Streams(3))
+    assert np.array_equal(plain.training, first.training)
+    assert all(
+        np.array_equal(plain.holdings.columns[p], c) for p, c in first.holdings.columns.items()
+    )
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"seed": 4}, {"table": "another"}, {"passive": (("a",),)}, {"shown": 2},
+     {"data": Settings({"label": "y", "scale_on": "training"})}],
+)  # fmt: skip
+def test_what_decides_the_preparation_is_prepared_anew(changed: dict[str, object]) -> None:
+    first = ready_once(MINE, FRAME, None)
+    assert ready_once(replace(MINE, **changed), FRAME, None) is not first
+    assert len(prepared_before._held) == 1
+
+
+def test_nothing_of_a_public_set_is_held() -> None:
+    scenario = Scenario("wine", share=0.3)
+    assert ready_once(scenario, None, None) is not ready_once(scenario, None, None)
+    assert not prepared_before._held
