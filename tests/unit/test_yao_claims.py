@@ -32,7 +32,7 @@ def test_standard_runs_have_at_least_three_fresh_seeds(name: str) -> None:
     assert len(seeds) >= 3
 
 
-@pytest.mark.parametrize("name", ["Y03", "Y12", "Y14", "Y15", "Y16"])
+@pytest.mark.parametrize("name", ["Y03", "Y14", "Y16"])
 def test_pictures_that_are_held_against_the_bar_have_seeds_that_it_has_not_seen(name: str) -> None:
     assert {run.seed for run in scenarios(name)} == set(range(BARRED_SEED, BARRED_SEED + 3))
 
@@ -181,6 +181,7 @@ def test_defenses_that_stop_it_and_cost_something(name: str, stops: tuple[str, .
             return {
                 "accuracy": 0.5 if acts else 0.9,
                 "urvfl pixels": 0.5 if acts else 0.1,
+                "auxiliary-regression pixels": 0.3,
                 "auxiliary-best pixels": 0.3,
             }
 

@@ -229,7 +229,7 @@ class Probes(Grant):
 @travels
 @dataclass(frozen=True)
 class SpelledBins(Grant):
-    """Who lies left of every candidate split of the partner, node by node, candidates shuffled.
+    """Who lies left of every candidate split of the partner, node by node, candidates in no order.
 
     In node i candidate c has ``records[i][r]``, a place among those that trained, on its left if
     ``left[i][c, r]`` is 1. It splits one of the unknown columns ``first[i]`` to ``last[i]`` - 1.

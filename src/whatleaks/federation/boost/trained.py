@@ -86,7 +86,11 @@ class BoostTrained:
         return tuple(offered)
 
     def _bins(self, spelled: Spelling, unknown: Sequence[str]) -> SpelledBins:
-        """Return the nodes of those parties whose columns are unknown, and which columns these are."""
+        """Return the nodes of those parties whose columns are unknown, and which columns these are.
+
+        Candidates come in an order from the system's randomness, which tells nothing: sorted by who
+        lies left, one seed gives one answer.
+        """
         first, last, count = {}, {}, 0
         for party in unknown:
             first[party], count = count, count + self.holdings.columns[party].shape[1]
@@ -94,7 +98,7 @@ class BoostTrained:
         nodes = [node for node in spelled.nodes if node.party in first]
         return SpelledBins(
             tuple(sealed_ints(node.records) for node in nodes),
-            tuple(sealed_ints(node.left) for node in nodes),
+            tuple(sealed_ints(node.left[np.lexsort(node.left.T)]) for node in nodes),
             tuple(first[node.party] for node in nodes),
             tuple(last[node.party] for node in nodes),
         )
