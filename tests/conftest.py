@@ -28,7 +28,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     drawn = random.Random(item.nodeid)
     for name, way in (
         ("_sysrand", drawn),
-        ("token_bytes", lambda count=32: drawn.randbytes(count)),
+        ("token_bytes", lambda count=None: drawn.randbytes(32 if count is None else count)),
         ("randbits", drawn.getrandbits),
         ("randbelow", drawn.randrange),
         ("choice", drawn.choice),

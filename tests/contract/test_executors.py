@@ -162,7 +162,7 @@ def test_an_address_that_does_not_answer_is_one_line_in_time(listening: bool, st
         start = time.monotonic()
         with pytest.raises(UsageError) as refused:
             run([Double()], store, RayExecutor(address, patience=5.0))
-    assert time.monotonic() - start < 30  # patience is 5 s; the machine may be busy
+    assert time.monotonic() - start < 120  # patience is 5 s; the machine may be busy
     assert str(refused.value).startswith(f"no Ray cluster answered at address {address}")
     assert "\n" not in str(refused.value)
 

@@ -280,7 +280,9 @@ def test_two_processes_train_without_an_arbiter(tmp_path: Path, authority: Path)
         assert heard.traffic() == tuple(told)
 
 
-SOON = 15.0  # seconds on a busy machine; after three of silence a peer is lost (wire/node.py)
+SOON = (
+    60.0  # seconds, however busy the machine; after three of silence a peer is lost (wire/node.py)
+)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])

@@ -18,7 +18,7 @@ from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.trial.outcome import Outcome
-from whatleaks.trial.records import PerRecord
+from whatleaks.trial.records import PerRecord, no_records
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.settings import Settings
@@ -156,14 +156,15 @@ def test_a_slow_attack_that_leads_in_any_column_is_tried_with_the_defense(
     assert (head.attack, head.column) == ("half-star", "a")
     more = strongest_again(AuditSpec("y", ("a", "b")), first, threats, head)
     assert [s.attacks for s in more] == ([("generative-regression",)] if again else [])
-    # With many columns: only with the defenses that are named, and only on the first seed.
-    for seed, only, asked in (
-        (0, ("rounding-3",), again),
-        (0, (), False),
-        (1, ("rounding-3",), False),
-    ):
-        spec = AuditSpec("y", ("a", "b"), seed=seed)
-        assert bool(strongest_again(spec, first, threats, head, only)) is asked
+    # With many columns: only with the defenses that are named, on the first seed that was guessed.
+    spec = AuditSpec("y", ("a", "b"))
+    assert strongest_again(spec, first, threats, head, ()) == []
+    later = [replace(e, scenario=replace(e.scenario, seed=1)) for e in first if e.scenario.defense]
+    empty = [replace(e, records=no_records()) for e in first if e.scenario.defense]
+    plain = [e for e in first if not e.scenario.defense]
+    for entries, seeds in ((first, [0]), ([*first, *later], [0]), ([*plain, *empty, *later], [1])):
+        asked = strongest_again(spec, entries, threats, head, ("rounding-3",))
+        assert [scenario.seed for scenario in asked] == (seeds if again else [])
     findings, _ = combine_defenses(first, head, threats)
     assert "generative-regression" in findings[0].remark  # it leads, if only by little
     if again:
@@ -197,3 +198,5 @@ def test_defenses_in_question_are_those_that_hold_or_else_the_closest() -> None:
     assert contenders(head, [leaks, holds, closest, elsewhere]) == ["holds"]
     assert contenders(head, [leaks, closest, elsewhere]) == ["closest"]
     assert contenders(head, [elsewhere]) == []
+    out = replace(finding("leaves it out", 0.05, 0.08), column=None)
+    assert contenders(head, [leaks, closest, out]) == ["leaves it out"]

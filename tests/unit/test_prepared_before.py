@@ -9,16 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from whatleaks.data.table import pack_table
 from whatleaks.seeds import Streams
 from whatleaks.trial import prepared_before
 from whatleaks.trial.prepared_before import forget, ready_once
 from whatleaks.trial.preparing import ready
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
+from whatleaks.trial.trial import perform, run_trial
 
 FRAME = pd.DataFrame(np.random.default_rng(0).random((40, 3)), columns=["a", "b", "c"]).assign(
     y=np.arange(40) % 2
 )
+PACKED = pack_table(FRAME)
 MINE = Scenario(
     "table", table="a hash", data=Settings({"label": "y"}), passive=(("a", "b"),), seed=3
 )
@@ -32,9 +35,9 @@ def nothing_held() -> Iterator[None]:
 
 
 def test_other_threats_and_defenses_share_what_was_prepared() -> None:
-    first = ready_once(MINE, FRAME, None)
+    first = ready_once(MINE, FRAME, None, PACKED)
     other = replace(MINE, threat="black-box", defense="rounding-1", targets=10, branch="lr")
-    assert ready_once(other, FRAME, None) is first
+    assert ready_once(other, FRAME, None, PACKED) is first
     plain = ready(MINE, FRAME, Streams(3))
     assert np.array_equal(plain.training, first.training)
     assert all(
@@ -48,12 +51,26 @@ def test_other_threats_and_defenses_share_what_was_prepared() -> None:
      {"data": Settings({"label": "y", "scale_on": "training"})}],
 )  # fmt: skip
 def test_what_decides_the_preparation_is_prepared_anew(changed: dict[str, object]) -> None:
-    first = ready_once(MINE, FRAME, None)
-    assert ready_once(replace(MINE, **changed), FRAME, None) is not first
+    first = ready_once(MINE, FRAME, None, PACKED)
+    assert ready_once(replace(MINE, **changed), FRAME, None, PACKED) is not first
     assert len(prepared_before._held) == 1
+
+
+def test_a_word_for_two_tables_gives_two_answers() -> None:
+    """A scenario's word need be no hash: the bytes decide, and without bytes nothing is held."""
+    other = FRAME.assign(a=FRAME.a[::-1].to_numpy())
+    packed = pack_table(other)
+    scenario = replace(MINE, threat="white-box", attacks=("half-star",), targets=10)
+    for first, second in (
+        [run_trial(scenario, frame).outcome for frame in (FRAME, other)],
+        [next(perform([scenario], bytes_))[0] for bytes_ in (PACKED, packed)],
+    ):
+        assert first != second
+    assert ready_once(MINE, FRAME, None, PACKED) is not ready_once(MINE, other, None, packed)
 
 
 def test_nothing_of_a_public_set_is_held() -> None:
     scenario = Scenario("wine", share=0.3)
-    assert ready_once(scenario, None, None) is not ready_once(scenario, None, None)
+    first = ready_once(scenario, None, None, PACKED)
+    assert ready_once(scenario, None, None, PACKED) is not first
     assert not prepared_before._held

@@ -1,6 +1,7 @@
 """Searches of a moment ago: attacks that make different answers of one search share it.
 
-A guess that is clipped or moved to possible values afterwards was searched for like the plain one.
+A guess that is clipped or moved to possible values afterwards was searched for like the plain one;
+weights that were unblurred and people who were left out serve several attacks alike.
 """
 
 from __future__ import annotations

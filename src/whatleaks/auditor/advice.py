@@ -203,6 +203,11 @@ def effective(defense: DefenseFinding) -> bool:
     )
 
 
+def leaves_out(defense: DefenseFinding) -> bool:
+    """Say whether a defense keeps the headline's column at home and leaves no other one open."""
+    return defense.column is None and defense.worst.after.value < ENOUGH
+
+
 def cost(defense: DefenseFinding) -> float:
     """Return the accuracy that a defense takes."""
     return defense.accuracy_before.value - defense.accuracy.value
@@ -312,7 +317,7 @@ def _about_defenses(
                 f"{percent(best.limit.value)} over all columns, what is known without joining included."
             )
         return lines
-    gone = [d for d in tried if d.column is None and d.worst.after.value < ENOUGH]
+    gone = [d for d in tried if leaves_out(d)]
     if gone:
         best = min(gone, key=lambda d: d.worst.after.value)
         return [

@@ -4,17 +4,17 @@ Every defense is first tried with the quick attacks. What the undefended trials 
 which of the others are worth their time.
 
 With more than ``WIDE`` columns that would cost most of an audit. More attacks never make a defense
-look better, so one that the quick attacks undo stays undone: there the others are tried on the
-first seed, and only with defenses that could still be recommended or named as the closest.
+look better, so one that the quick attacks undo stays undone: there the others are tried on one
+seed, and only with defenses that could still be recommended or named as the closest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from whatleaks.auditor.advice import effective
-from whatleaks.auditor.combine import Entry, base_name
+from whatleaks.auditor.advice import effective, leaves_out
+from whatleaks.auditor.combine import Entry, base_name, most_frequent
 from whatleaks.auditor.plan import covers, once_more
 from whatleaks.auditor.result import DefenseFinding, GuessFinding, Headline, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
@@ -50,15 +50,15 @@ def strongest_again(
 ) -> list[Scenario]:
     """Return defended trials of the headline's attack, and of all that lead in some column.
 
-    ``only``: with these defenses, on the first seed; else with all of them, on every seed.
+    ``only``: with these defenses, on one seed each; else with all of them, on every seed.
     """
     found = {threat.name: threat.findings for threat in threats}
     places: dict[Place, list[Entry]] = {}
     for entry in entries:
-        scenario = entry.scenario
-        asked = only is None or (scenario.defense in only and scenario.seed == spec.seed)
-        if scenario.defense and entry.guessed and asked:
-            places.setdefault(_place(scenario), []).append(entry)
+        if entry.scenario.defense and entry.guessed:
+            places.setdefault(_place(entry.scenario), []).append(entry)
+    if only is not None:
+        places = {place: places[place] for place in _on_one_seed(places, only)}
     plain = [entry.scenario for entry in entries if entry.plain]
     wanted = []
     for (threat, _, _), held in places.items():
@@ -79,10 +79,26 @@ def strongest_again(
     return wanted
 
 
+def _on_one_seed(places: Mapping[Place, Sequence[Entry]], only: Collection[str]) -> list[Place]:
+    """Choose one seed of every threat and defense: the first of those that the defense is judged by."""
+    seeds: dict[tuple[str, str], list[Place]] = {}
+    for threat, defense, seed in places:
+        if defense in only:
+            seeds.setdefault((threat, defense), []).append((threat, defense, seed))
+    chosen = []
+    for held in seeds.values():
+        kept = most_frequent([places[place][0].records.columns for place in held])
+        chosen.append(next(p for p in held if places[p][0].records.columns == kept))
+    return chosen
+
+
 def contenders(head: Headline, defenses: Sequence[DefenseFinding]) -> list[str]:
-    """Return the defenses that stop the headline's leak by all that was tried; else the closest."""
+    """Return the defenses that stop the headline's leak by all that was tried; else the closest.
+
+    One that leaves the headline's column out stops it too.
+    """
     against = [defense for defense in defenses if head.threat in defense.against]
-    good = [defense.name for defense in against if effective(defense)]
+    good = [defense.name for defense in against if effective(defense) or leaves_out(defense)]
     closest = sorted(against, key=lambda defense: defense.worst.after.value)[:1]
     return good or [defense.name for defense in closest]
 

@@ -37,7 +37,8 @@ from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
 from whatleaks.trial.limit import WIDE
 from whatleaks.trial.phases import Phases
-from whatleaks.trial.prepared_before import forget, ready_once
+from whatleaks.trial.prepared_before import forget
+from whatleaks.trial.preparing import ready
 from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import passive_names
@@ -49,7 +50,7 @@ CELLS = 200_000  # attacked records x columns of one seed that are kept apart: a
 FEWEST_ATTACKED = 50
 WIDE_TABLE = "with so many columns more would not fit into memory."
 FEWER_AGAIN = (
-    f"With more than {WIDE} columns, slow attacks that lead without a defense were tried again on the first "
+    f"With more than {WIDE} columns, slow attacks that lead without a defense were tried again on one "
     "seed, and only with the defenses that the others had not undone: what is said to be left by the "
     "others may be too little, never too much."
 )
@@ -96,8 +97,6 @@ def run_audit(
         scenario.check()
     rows, width = frame.shape
     packed = pack_table(frame, b"" if given is None else encode(given))
-    if executor.name != "inline":  # others prepare it in processes of their own
-        forget()
     del frame, checked  # the trials read the packed one: a large table is not held twice
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
@@ -191,7 +190,7 @@ class _First:
 
 def _first(scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None) -> _First:
     """Prepare the table as the first trial does; only what the report says of it is kept."""
-    made = ready_once(scenario, frame, given)
+    made = ready(scenario, frame, Streams(scenario.seed), given)
     width = sum(len(c.encoded_as) or 1 for c in made.columns if c.owner == "passive")
     return _First(tuple(made.columns), made.classes, tuple(made.notes), made.target_range, width)
 

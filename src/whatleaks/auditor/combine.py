@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,6 +48,11 @@ class Entry:
     def guessed(self) -> bool:
         """Whether anybody guessed values: honest trainings have none."""
         return bool(self.records.scored)
+
+
+def most_frequent(kept: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the columns that a defense kept most often; of equally frequent ones the first."""
+    return Counter(kept).most_common(1)[0][0]
 
 
 def sees_nothing(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from whatleaks.auditor.combine import (
     alone_of,
     base_name,
     guesses_of,
+    most_frequent,
     rivals_of,
     with_limit,
 )
@@ -359,8 +359,7 @@ def _alike(tried: Runs) -> Runs:
     Encodings are learnt on each seed's training records, and a column may be close to the
     partner's with one of them only.
     """
-    counted = Counter(run.defended.records.columns for run in tried)
-    columns, _ = counted.most_common(1)[0]
+    columns = most_frequent([run.defended.records.columns for run in tried])
     return [run for run in tried if run.defended.records.columns == columns]
 
 

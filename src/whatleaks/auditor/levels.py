@@ -2,8 +2,9 @@
 
 Luck is held down in both directions. That something is added is said only if luck seldom shows
 as much in any of all comparisons (Bonferroni). That little is added is said only if every
-interval ends below "low": who is wrong then has missed a leak with its own 95 % interval, however
-many columns there are, so this needs no correction (an intersection-union test).
+interval ends below "low": who is wrong then has missed a leak with its own 95 % interval, or ruled out
+the rival that knows most, each at most once in 40 times, however many columns there are. So this
+needs no correction for their number (an intersection-union test).
 """
 
 from __future__ import annotations
@@ -117,6 +118,6 @@ def above(head: Headline, most: float) -> str | None:
     """Say why what joining adds is not shown to be at most ``most``; None if it is."""
     if head.up_to <= most:
         return None
-    if head.beyond_guessing and head.adds.value > most:
+    if head.beyond_guessing and head.level != UNSETTLED and head.adds.value > most:
         return f"joining adds {head.adds.value:.3f}"
     return f"joining may add up to {head.up_to:.3f} (that is not ruled out; {MORE})"

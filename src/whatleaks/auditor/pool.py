@@ -65,17 +65,20 @@ class Pool:
 def leads(pool: Pool, rivals: Sequence[Pool], chosen: Ints) -> tuple[list[Measurement], Floats]:
     """Return how much more of every column a guess follows than its chosen rival, and the chance of luck.
 
-    Without any rival it is all that it follows.
+    Without any rival it is all that it follows. The chosen one is the best of several by luck too, so
+    the upper end is the farthest over all rivals that may be the best.
     """
     if not rivals:
         nothing = nothing_followed(*pool.spread.shape)
         return pool.leakage, gain(pool.followed, nothing).chance
     gained = [gain(pool.followed, rival.followed) for rival in rivals]
     columns = np.arange(len(chosen))
-    value, low, high, chance = (
-        np.stack([getattr(one, name) for one in gained])[chosen, columns]
+    values, lows, highs, chances = (
+        np.stack([getattr(one, name) for one in gained])
         for name in ("value", "low", "high", "chance")
     )
+    value, low, chance = (found[chosen, columns] for found in (values, lows, chances))
+    high = np.where(lows <= value, highs, highs[chosen, columns]).max(axis=0)
     theirs = np.stack([rival.by_seed for rival in rivals])[chosen, :, columns].T
     lead = Gained(value, low, high, chance, gained[0].n)
     return widened(lead, pool.by_seed - theirs, -1.0), chance

@@ -1,7 +1,9 @@
 """The control: the same attack with the messages exchanged between records.
 
 Its own columns stay in place, so what the control still follows the attacker knew without
-the message. What joining adds is the difference. An attacker who holds the label of every record
+the message. What joining adds is the difference. Where a message is of a whole batch the people of
+the training change names instead, own columns with them: there an attack that goes by own columns
+alone is told apart only by what a regressor learns from these (``alone``). An attacker who holds the label of every record
 under attack knows that too, and a message goes with the label: there messages are exchanged
 between people of the same label.
 """

@@ -96,7 +96,7 @@ def perform(scenarios: Sequence[Scenario], table: bytes | None) -> Iterator[tupl
     """Run scenarios one after another for a worker: outcomes, and private parts as bytes."""
     frame = None if table is None else unpack_table(table)
     beside = b"" if table is None else beside_table(table)
-    for done in run_group(scenarios, frame, decode(beside) if beside else None):
+    for done in run_group(scenarios, frame, decode(beside) if beside else None, table):
         yield done.outcome, encode(done.records)
 
 
@@ -104,10 +104,12 @@ def run_group(
     scenarios: Sequence[Scenario],
     table: pd.DataFrame | None = None,
     given: GivenModel | None = None,
+    packed: bytes | None = None,
 ) -> Iterator[Trial]:
     """Run scenarios in turn; those with the training of the one before reuse it.
 
-    ``given`` is the model of those scenarios that name one by its hash.
+    ``given`` is the model of those scenarios that name one by its hash; ``packed`` the bytes that the
+    table was read from: what was prepared from the same ones is not prepared again.
     """
     held: tuple[str, _Training | str] | None = None
     for scenario in scenarios:
@@ -115,7 +117,7 @@ def run_group(
         parts = plan(scenario)
         clock = Phases()
         if held is None or held[0] != key:
-            held = (key, train(scenario, parts, table, clock, given))
+            held = (key, train(scenario, parts, table, clock, given, packed))
         training = held[1]
         if isinstance(training, str):  # a defense that has nothing to do here
             yield Trial(Outcome({}, notes=(training,)), no_records())
@@ -136,6 +138,7 @@ def train(
     table: pd.DataFrame | None,
     clock: Phases | None = None,
     given: GivenModel | None = None,
+    packed: bytes | None = None,
 ) -> _Training | str:
     """Prepare the data and train; data, training and message defenses act here."""
     if given is not None and scenario.given and given.digest() != scenario.given:
@@ -143,7 +146,7 @@ def train(
     given = given if scenario.given else None
     clock = clock or Phases()
     with clock("prepare"):
-        data = ready_once(scenario, table, given)
+        data = ready_once(scenario, table, given, packed)
     streams = _streams(scenario)
     if isinstance(parts.defense, DataDefense):
         left = filtered(data, parts.defense)

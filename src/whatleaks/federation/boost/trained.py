@@ -135,8 +135,8 @@ class BoostTrained:
                 "queries by the formula": int(told["nodes"]) * each,  # type: ignore[arg-type]
             }
         if self.spelled is not None:
-            read = [node.records for node in self.spelled.nodes]
-            told["records spelled"] = len(np.unique(np.concatenate(read)))
+            read = {int(record) for node in self.spelled.nodes for record in node.records}
+            told["records spelled"] = len(read)
             if self.spelled.noticed is not None:
                 told["greedy noticed"] = self.spelled.noticed
         return told
