@@ -10,6 +10,7 @@ import pytest
 from sample_audit import finding, low_case
 from sample_audit import share as measured
 
+from whatleaks.arrays import sealed, sealed_bools
 from whatleaks.auditor.advice import advice, effective, headline
 from whatleaks.auditor.levels import (
     ALARMS,
@@ -22,12 +23,14 @@ from whatleaks.auditor.levels import (
     percent,
 )
 from whatleaks.auditor.notes import known_notes
+from whatleaks.auditor.pool import Pool, leads
 from whatleaks.auditor.result import AuditResult, ColumnDefense, ThreatFinding
 from whatleaks.metrics.column_association import follow, gain
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.html import render
 from whatleaks.report.signoff import render as sign
 from whatleaks.report.terminal import summary
+from whatleaks.trial.scorers.values import Scored
 
 THREATS = ("white-box", "black-box", "agnostic", "black-box-known", "white-box-known")
 EVERY_LEVEL = ("low", "medium", "high", "complete", UNSETTLED)
@@ -174,6 +177,40 @@ def test_a_gate_opens_only_where_less_is_shown(seed: int) -> None:
         assert (said is None) == (head.up_to <= most)
         if said is not None and not (head.beyond_guessing and head.adds.value > most):
             assert "not ruled out" in said
+
+
+def test_a_gate_does_not_call_shown_what_the_headline_calls_unsettled() -> None:
+    """A small leak beyond luck beside a larger one that may be luck."""
+    sure = Measurement(0.05, 0.03, 0.07, 500, "leakage", "records")
+    unsure = Measurement(0.3, -0.05, 0.6, 20, "leakage", "records")
+    head = headline([a_threat("white-box", [sure, unsure], [1e-6, 0.2])])
+    assert (head.level, head.column) == (UNSETTLED, "c1")
+    assert above(head, 0.1) == (
+        "joining may add up to 0.600 (that is not ruled out; more records or seeds would say)"
+    )
+
+
+def test_the_upper_end_allows_for_every_rival_that_may_be_the_best() -> None:
+    """Eight rivals that know equally much: the best of them is best by luck."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(400, 300))
+
+    def noisy(share: float) -> Pool:
+        away = truth - truth.mean(axis=0)
+        moved = truth + rng.normal(size=truth.shape) * np.sqrt((1 - share) / share)
+        moved = moved - moved.mean(axis=0)
+        squares = [sealed(part) for part in ((moved - away) ** 2, moved * away, moved**2)]
+        nowhere = sealed_bools(np.zeros(truth.shape, dtype=bool))
+        scored = Scored("a", "attack", *squares, 0, 0.0, 0.0, "", {}, nowhere)
+        return Pool({0: (scored, sealed(away**2))})
+
+    attack, rivals, weak = noisy(0.6), [noisy(0.5) for _ in range(8)], noisy(0.01)
+    followed = np.array([rival.followed.value for rival in rivals])
+    lead, _ = leads(attack, rivals, followed.argmax(axis=0))
+    missed = np.mean([one.high < 0.1 for one in lead])
+    assert missed < 0.05  # of the chosen rival alone it is about one in ten
+    with_weak, _ = leads(attack, [*rivals, weak], followed.argmax(axis=0))
+    assert [one.high for one in with_weak] == [one.high for one in lead]
 
 
 def test_forty_four_percent_is_not_low() -> None:
