@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from whatleaks.arrays import sealed
 from whatleaks.auditor.plan import scenarios
@@ -13,6 +15,7 @@ from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.column_association import follow
 from whatleaks.threat.grants import Ranges
 from whatleaks.threat.views.routing import RoutingView
+from whatleaks.trial import trial
 from whatleaks.trial.control import exchanged_view, within
 from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import run_group
@@ -68,6 +71,23 @@ def test_who_predicts_people_has_no_label_of_theirs() -> None:
     alone, control = followed_alone("lr", "white-box", "equality-solving", {"steps": 50})
     assert alone < 0.9
     assert control < 0.5
+
+
+def test_a_trial_tells_its_control_the_labels_only_where_they_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[Any] = []
+
+    def exchanged(view: Any, records: int, rng: Any, alike: Any = None) -> Any:
+        told.append(alike)
+        return exchanged_view(view, records, rng, alike)
+
+    monkeypatch.setattr(trial, "exchanged_view", exchanged)
+    followed_alone("boost", "boost-known", "threshold-known", SMALL)
+    followed_alone("lr", "white-box", "equality-solving", {"steps": 5})
+    trained, predicted = told
+    assert set(trained.tolist()) == {0, 1}
+    assert predicted is None
 
 
 def test_messages_are_exchanged_between_people_of_the_same_label() -> None:
