@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -79,7 +80,7 @@ class Card:
         """The module that holds the part: its sources stand behind every result."""
         return self.home or str(self.part.__module__)
 
-    @property
+    @cached_property
     def view(self) -> type[Any]:
         """The view that an attack or baseline takes: what it may be let loose on."""
         return view_of(self.part)

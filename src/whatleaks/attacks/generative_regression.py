@@ -16,6 +16,10 @@ What the paper leaves open, and what is done here:
   fewer than ``least_steps``, so that few records train as long as many. The authors' program
   takes batches of 64 at 0.0001; larger batches are faster.
 - Single precision inside: the generator's own noise is far above its rounding.
+- With more than ``MOST_INPUTS`` own and unknown columns (the paper has at most 59): at most ``MOST_NOISE``
+  numbers of noise, and the directions in which the records differ in place of the own columns. Most
+  of the generator's weights would be those of its inputs. ``benchmarks/wide_generator.py`` measures
+  what that costs the attack, and what it saves.
 """
 
 from __future__ import annotations
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
 
 UNIFORM_VARIANCE = 1.0 / 12.0
 SMALLEST_BATCH, LARGEST_BATCH = 64, 1024
+MOST_INPUTS, MOST_NOISE = 1000, 60
 RULES = ("excess", "authors")
 
 
@@ -224,7 +229,10 @@ class GenerativeRegression:
         import torch
 
         records = len(own)
-        noise = self.use_noise * unknown + (not self.use_own) * own.shape[1]
+        noise = self.use_noise * unknown
+        if own.shape[1] + unknown > MOST_INPUTS:
+            own, noise = directions(own), min(noise, MOST_NOISE)
+        noise += (not self.use_own) * own.shape[1]
         net = generator_network(
             self.use_own * own.shape[1] + noise, self.hidden, unknown, draw, torch.float32
         )
@@ -260,6 +268,19 @@ class GenerativeRegression:
             (loss(values, everybody) * records).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
         return values.detach()
+
+
+def directions(own: torch.Tensor) -> torch.Tensor:
+    """Return the records along the axes in which they differ: at most as many as there are records.
+
+    Their distances stay in proportion, and the columns' mean square stays as it is.
+    """
+    import torch
+
+    left, sizes, _ = torch.linalg.svd(own - own.mean(dim=0), full_matrices=False)
+    turned = left * sizes
+    size = turned.square().mean()
+    return turned * (own.square().mean() / size).sqrt() if float(size) > 0.0 else turned
 
 
 def generator_network(

@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from whatleaks.arrays import Ints
 from whatleaks.auditor.advice import effective, leaves_out
 from whatleaks.auditor.combine import Entry, base_name, most_frequent
 from whatleaks.auditor.plan import covers, once_more
 from whatleaks.auditor.result import DefenseFinding, GuessFinding, Headline, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import card
+from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 
 TOLD = 0.1  # what joining must add in a column for its strongest attack to be missed
@@ -27,16 +31,31 @@ AHEAD = 0.02  # and by how much that must be more than every attack that was tri
 Place = tuple[str, str, int]
 
 
+def attacks_of(found: Sequence[GuessFinding]) -> list[GuessFinding]:
+    """Return the attacks among guesses."""
+    return [guess for guess in found if guess.role == "attack"]
+
+
+def leaders(attacks: Sequence[GuessFinding]) -> Ints:
+    """Return for every column which of the attacks is strongest there; of equal ones the first."""
+    strengths = np.array([guess.strengths for guess in attacks])  # attacks x columns x three
+    first = -np.arange(len(attacks))[:, None].repeat(strengths.shape[1], axis=1)
+    adds, named, leakage = np.moveaxis(strengths, 2, 0)
+    return np.asarray(np.lexsort((first, leakage, named, adds), axis=0)[-1], dtype=np.int64)
+
+
 def missed(found: Sequence[GuessFinding], tried: set[str], ahead: float = AHEAD) -> list[str]:
     """Return the attacks that lead in some column, so far ahead of all that were tried."""
-    attacks = [guess for guess in found if guess.role == "attack"]
+    attacks = attacks_of(found)
+    if not attacks:
+        return []
+    adds = np.array([guess.strengths[:, 0] for guess in attacks])
+    again = np.array([base_name(guess.name) in tried for guess in attacks])
+    told = adds[again].max(axis=0) if again.any() else np.zeros(adds.shape[1])
     leading = []
-    for j in range(len(attacks[0].columns) if attacks else 0):
-        best = max(attacks, key=lambda guess: guess.columns[j].strength)
-        adds = best.columns[j].adds.value
-        again = [g.columns[j].adds.value for g in attacks if base_name(g.name) in tried]
-        name = base_name(best.name)
-        if name not in tried and adds >= TOLD and adds >= max(again, default=0.0) + ahead:
+    for j, k in enumerate(leaders(attacks).tolist()):
+        name = base_name(attacks[k].name)
+        if name not in tried and adds[k, j] >= TOLD and adds[k, j] >= told[j] + ahead:
             leading.append(name)
     return list(dict.fromkeys(leading))
 
@@ -74,8 +93,9 @@ def strongest_again(
             if name not in tried
             and any(name in one.attacks and covers(defended[0], one) for one in plain)
         ]
-        if left:
-            wanted.append(once_more(spec, defended[0], left))
+        # On one seed there are few trials: those of one defense run beside each other.
+        for names in [[name] for name in left] if only is not None else [left] * bool(left):
+            wanted.append(once_more(spec, defended[0], names))
     return wanted
 
 
@@ -109,17 +129,21 @@ def _place(scenario: Scenario) -> Place:
 
 
 def joined(entries: Sequence[Entry], more: Sequence[Entry]) -> list[Entry]:
-    """Put the guesses of a second trial of the same defense beside those of the first."""
-    again = {_place(e.scenario): e for e in more}
+    """Put the guesses of further trials of the same defense beside those of the first."""
+    again: dict[Place, list[Entry]] = {}
+    for entry in more:
+        again.setdefault(_place(entry.scenario), []).append(entry)
     made = []
     for entry in entries:
-        scenario = entry.scenario
-        other = again.get(_place(scenario))
-        if other is not None and entry.guessed and not scenario.detector:
-            held = {scored.name for scored in entry.records.scored}
-            new = tuple(s for s in other.records.scored if s.name not in held)
-            spent = (*entry.records.phases, *other.records.phases)
-            records = replace(entry.records, scored=(*entry.records.scored, *new), phases=spent)
-            entry = replace(entry, records=records)
+        if entry.guessed and not entry.scenario.detector:
+            for other in again.get(_place(entry.scenario), ()):
+                entry = replace(entry, records=_beside(entry.records, other.records))
         made.append(entry)
     return made
+
+
+def _beside(one: PerRecord, other: PerRecord) -> PerRecord:
+    """Add what only the other trial guessed, and the time it took."""
+    held = {scored.name for scored in one.scored}
+    new = tuple(scored for scored in other.scored if scored.name not in held)
+    return replace(one, scored=(*one.scored, *new), phases=(*one.phases, *other.phases))

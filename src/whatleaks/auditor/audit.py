@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,14 +13,21 @@ from typing import TYPE_CHECKING, Any
 from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.again import contenders, joined, strongest_again
 from whatleaks.auditor.combine import Entry, Made, combine_threats, with_shared
-from whatleaks.auditor.combine_defenses import combine_defenses
+from whatleaks.auditor.combine_defenses import Kept, combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
 from whatleaks.auditor.notes import known_notes, value_notes
 from whatleaks.auditor.people import groups_of
 from whatleaks.auditor.plan import scenarios
-from whatleaks.auditor.result import AuditResult, ColumnCard, SampleRow
+from whatleaks.auditor.result import (
+    AuditResult,
+    ColumnCard,
+    DefenseFinding,
+    Headline,
+    SampleRow,
+    ThreatFinding,
+)
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.worth import worth_of
 from whatleaks.codec import decode, encode
@@ -108,37 +115,25 @@ def run_audit(
         classes = tuple(f"class {k}" for k, _ in enumerate(first.classes, start=1))
         first = replace(first, classes=classes)
 
-    def performed(works: Sequence[Scenario]) -> list[Entry]:
-        try:
-            return run_trials(works, packed, executor, out, display)
-        finally:
-            forget()
-
-    entries = with_shared(performed(planned))
     streams = Streams(spec.seed).under("summary")
-    wide = first.passive > WIDE
-    made: Made = {}
-    asked: set[str] = set()
-    while True:
-        with clock("sum up"):
-            threats = combine_threats(entries, spec.model, streams, made)
-        head = headline(threats)
-        with clock("sum up defenses"):
-            defenses, unmeasured = combine_defenses(entries, head, threats)
-        only = contenders(head, defenses) if wide else None
-        more = strongest_again(spec, entries, threats, head, only)
-        more = [scenario for scenario in more if scenario.label not in asked]
-        if not more or (asked and not wide):
-            break
-        asked |= {scenario.label for scenario in more}
-        entries = joined(entries, performed(more))
+    with executor.lasting() as workers:
+        summed = _rounds(
+            spec,
+            planned,
+            lambda works: run_trials(works, packed, workers, out, display),
+            first.passive > WIDE,
+            streams,
+            clock,
+        )
+    entries, threats, head = summed.entries, summed.threats, summed.head
+    defenses = summed.defenses
     digits = digits_of(entries)
     classed = [e for e in entries if e.plain and len(e.records.correct) and len(e.records.alone)]
     if not classed:
         raise AuditError("nobody predicts in this federation, so what joining is worth is unknown")
     classed = [e for e in classed if e.scenario.threat == classed[0].scenario.threat]
-    told = [*notes, *told_before, *_parties(spec), *unmeasured]
-    told += [FEWER_AGAIN] if wide and asked else []
+    told = [*notes, *told_before, *_parties(spec), *summed.unmeasured]
+    told += [FEWER_AGAIN] if summed.fewer_again else []
     told += value_notes(entries, spec.label, first.target_range)
     told += known_notes(spec.known, threats)
     told += _other_models(spec, planned)
@@ -175,6 +170,57 @@ def run_audit(
         groups=groups_of(entries, head),
         comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
     )
+
+
+@dataclass(frozen=True)
+class _Summed:
+    """All trials of an audit, and what they say together."""
+
+    entries: list[Entry]
+    threats: tuple[ThreatFinding, ...]
+    head: Headline
+    defenses: tuple[DefenseFinding, ...]
+    unmeasured: tuple[str, ...]
+    fewer_again: bool  # slow attacks were tried again with some defenses only
+
+
+def _rounds(
+    spec: AuditSpec,
+    planned: Sequence[Scenario],
+    run_them: Callable[[Sequence[Scenario]], list[Entry]],
+    wide: bool,
+    streams: Streams,
+    clock: Phases,
+) -> _Summed:
+    """Run what is planned and sum up; then slow attacks that lead, with the defenses, and again.
+
+    One more round is enough, except on ``wide`` tables: there only the defenses in question are
+    tried with them, and an attack that undoes one puts the next in question.
+    """
+
+    def performed(works: Sequence[Scenario]) -> list[Entry]:
+        try:
+            return run_them(works)
+        finally:
+            forget()
+
+    entries = with_shared(performed(planned))
+    made: Made = {}
+    kept: Kept = {}
+    asked: set[str] = set()
+    while True:
+        with clock("sum up"):
+            threats = combine_threats(entries, spec.model, streams, made)
+            head = headline(threats)
+        with clock("sum up defenses"):
+            defenses, unmeasured = combine_defenses(entries, head, threats, kept)
+        only = contenders(head, defenses) if wide else None
+        more = strongest_again(spec, entries, threats, head, only)
+        more = [scenario for scenario in more if scenario.label not in asked]
+        if not more or (asked and not wide):
+            return _Summed(entries, threats, head, defenses, unmeasured, wide and bool(asked))
+        asked |= {scenario.label for scenario in more}
+        entries = joined(entries, performed(more))
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_bools
-from whatleaks.auditor.again import missed
+from whatleaks.auditor.again import attacks_of, leaders, missed
 from whatleaks.auditor.combine import (
     Entry,
     alone_of,
@@ -30,8 +29,6 @@ from whatleaks.auditor.result import (
 from whatleaks.auditor.worth import accuracy
 from whatleaks.catalog import Card, card
 from whatleaks.defenses.protocol import ReleaseDefense
-from whatleaks.metrics.measurement import Measurement
-from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.scorers.values import Scored
 
 FEWEST_RELEASED = 20  # records of all seeds: on fewer a leak cannot be measured
@@ -56,16 +53,23 @@ class Tried:
 
 Runs = Sequence[Tried]
 Key = tuple[str, str]  # a threat, and the defense or detector that was tried under it
+# Guesses that were pooled before. Keys name scores by identity, so what they name is held beside.
+Kept = dict[tuple[object, ...], tuple[GuessFinding, object]]
 
 
 def combine_defenses(
-    entries: Sequence[Entry], head: Headline, threats: Sequence[ThreatFinding]
+    entries: Sequence[Entry],
+    head: Headline,
+    threats: Sequence[ThreatFinding],
+    kept: Kept | None = None,
 ) -> tuple[tuple[DefenseFinding, ...], tuple[str, ...]]:
     """Return a finding per defense, and a note for each that leaves too little to measure.
 
     Without and with the defense every column is judged by the strongest attack on it. With a
     release defense that includes the attacks on whatever coarser release can be made of it.
+    ``kept`` is what was pooled: with more trials beside the same others, only these are pooled anew.
     """
+    kept = {} if kept is None else kept
     findings, notes = [], []
     seeds = len({entry.scenario.seed for entry in entries})
     everything = tried_defenses(entries)
@@ -85,11 +89,15 @@ def combine_defenses(
         if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
             notes.append(f"{name}: no attack that guesses values ran with it in place.")
             continue
-        before = _before(runs, threats)
-        after = _after(key, everything, runs, _weaker(threat, entries))
+        before = attacks_of(_before(runs, threats, kept))
+        after = _after(key, everything, runs, _weaker(threat, entries), kept)
+        tried_with = attacks_of(after)
+        strongest = leaders(tried_with)
         pairs = tuple(
-            ColumnDefense(column, _strongest(before, j)[1], _strongest(after, j)[1])
-            for j, column in enumerate(columns)
+            ColumnDefense(column, before[i].columns[j].adds, tried_with[k].columns[j].adds)
+            for j, (column, i, k) in enumerate(
+                zip(columns, leaders(before).tolist(), strongest.tolist(), strict=True)
+            )
         )
         own = next((pair for pair in pairs if pair.column == head.column), None)
         at = (
@@ -104,7 +112,7 @@ def combine_defenses(
                 title=found.title,
                 acts_on=acts_on,
                 threat=threat,
-                attack=_strongest(after, at)[0].name,
+                attack=tried_with[strongest[at]].name,
                 columns=pairs,
                 column=own,
                 worst=max(pairs, key=lambda pair: pair.after.value),
@@ -202,15 +210,6 @@ def _card(name: str) -> Card:
         return card("detector", name)
 
 
-def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Measurement]:
-    """Return the attack that adds most in a column, and what it adds."""
-    best = max(
-        (guess for guess in found if guess.role == "attack"),
-        key=lambda guess: guess.columns[j].strength,
-    )
-    return best, best.columns[j].adds
-
-
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
     """Name the attacks that lead in some column and were not tried with the defense, or on fewer people.
 
@@ -224,7 +223,7 @@ def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> 
     return " ".join(said)
 
 
-def _before(runs: Runs, threats: Sequence[ThreatFinding]) -> list[GuessFinding]:
+def _before(runs: Runs, threats: Sequence[ThreatFinding], kept: Kept) -> list[GuessFinding]:
     """Return all attacks of the threat without the defense, on the columns that stay with it.
 
     Over the same seeds as with it: where these are all, the threat's own findings serve.
@@ -234,6 +233,8 @@ def _before(runs: Runs, threats: Sequence[ThreatFinding]) -> list[GuessFinding]:
     every = {e.scenario.seed for e in (run.plain for run in runs)}
     full = threat.of("attack")
     if all(guess.error.n == sum(len(r.plain.records.spread) for r in runs) for guess in full):
+        if stay == runs[0].plain.records.columns:
+            return list(full)
         return [
             replace(guess, columns=tuple(c for c in guess.columns if c.column in stay))
             for guess in full
@@ -242,7 +243,8 @@ def _before(runs: Runs, threats: Sequence[ThreatFinding]) -> list[GuessFinding]:
         name: {seed: part for seed, part in parts.items() if seed in every}
         for name, parts in guesses_of([run.plain for run in runs]).items()
     }
-    return _combined(plain, plain, runs)
+    made = [_pooled(name, plain, plain, runs, kept) for name in plain]
+    return [guess for guess in made if guess is not None]
 
 
 def _after(
@@ -250,6 +252,7 @@ def _after(
     everything: Mapping[Key, list[Tried]],
     runs: Runs,
     weaker: Mapping[str, Sequence[Entry]],
+    kept: Kept,
 ) -> list[GuessFinding]:
     """Return all attacks with the defense in place, and those on what can be made of its release.
 
@@ -257,13 +260,13 @@ def _after(
     """
     threat, name = key
     defended = guesses_of([run.defended for run in runs if run.defended.guessed])
-    found = _at_all_bars(defended, runs, weaker)
+    found = _at_all_bars(defended, runs, weaker, kept)
     for (under, other), tried in everything.items():
         if under == threat and other != name and _follows(other, name):
             coarser = guesses_of([run.defended for run in tried if run.defended.guessed])
             found += [
                 replace(guess, name=f"{guess.name} after {other}")
-                for guess in _at_all_bars(coarser, runs, weaker)
+                for guess in _at_all_bars(coarser, runs, weaker, kept)
                 if guess.role == "attack"
             ]
     return found
@@ -273,21 +276,23 @@ def _at_all_bars(
     guesses: Mapping[str, Parts],
     runs: Runs,
     weaker: Mapping[str, Sequence[Entry]],
+    kept: Kept,
 ) -> list[GuessFinding]:
     """Hold every guess against its own threat's bars, and against those of weaker ones it fits."""
-    own = _combined(guesses, guesses_of([run.plain for run in runs]), runs)
-    found = list(own)
-    for other, entries in weaker.items():
-        plain = guesses_of(entries)
-        allowed = {
-            name: parts for name, parts in guesses.items() if name.removesuffix(SUFFIX) in plain
-        }
-        found += [
-            replace(guess, name=f"{guess.name} as under {other}")
-            for guess in _combined(allowed, plain, runs, {g.name: g for g in own})
-            if guess.role == "attack"
-        ]
-    return found
+    own = guesses_of([run.plain for run in runs])
+    others = {name: guesses_of(entries) for name, entries in weaker.items()}
+    found: dict[str, list[GuessFinding]] = {name: [] for name in ("", *others)}
+    for name in guesses:  # guess by guess: its pool serves all bars
+        made = _pooled(name, guesses, own, runs, kept)
+        if made is None:
+            continue
+        found[""].append(made)
+        for other, plain in others.items():
+            if made.role == "attack" and name in plain:
+                again = _pooled(name, guesses, plain, runs, kept, made)
+                assert again is not None
+                found[other].append(replace(again, name=f"{name} as under {other}"))
+    return [guess for held in found.values() for guess in held]
 
 
 def _follows(coarser: str, finer: str) -> bool:
@@ -299,33 +304,42 @@ def _follows(coarser: str, finer: str) -> bool:
     return bool(one.follows(other))
 
 
-def _combined(
+def _pooled(
+    name: str,
     guesses: Mapping[str, Parts],
     plain: Mapping[str, Parts],
     runs: Runs,
-    told: Mapping[str, GuessFinding] = MappingProxyType({}),
-) -> list[GuessFinding]:
-    """Pool every attack and the regressor over the seeds that have one.
+    kept: Kept,
+    told: GuessFinding | None = None,
+) -> GuessFinding | None:
+    """Pool an attack or the regressor over the seeds that have one; None: it is neither.
 
-    ``told``: the same guesses as held against other bars. What they add is compared, and nothing
-    of their errors is reported, so no resamples are drawn for these.
+    ``told``: the same guess as held against other bars. What it adds is compared, and nothing
+    of its errors is reported, so no resamples are drawn for it.
     """
+    parts = guesses[name]
+    role = next(iter(parts.values()))[0].role
+    if role not in ("attack", "limit"):
+        return None
     whole, stay = runs[0].plain.records.columns, runs[0].defended.records.columns
-    alone = alone_of(plain, whole)
-    found = []
-    for name, parts in guesses.items():
-        role = next(iter(parts.values()))[0].role
-        if role not in ("attack", "limit"):
-            continue
-        rivals = rivals_of(name, guesses, {} if whole != stay else plain)
-        width = next(iter(parts.values()))[1].shape[1]
-        places = np.array([whole.index(column) for column in stay])
-        if width != len(stay):
+    rivals = rivals_of(name, guesses, {} if whole != stay else plain)
+    alone = plain.get("alone", {})
+    met = (parts, *rivals, alone)
+    key = (stay, whole, told is None, *(_identity(one) for one in met))
+    if key not in kept:
+        if next(iter(parts.values()))[1].shape[1] != len(stay):
+            places = np.array([whole.index(column) for column in stay])
             parts, rivals = narrowed(parts, places), [narrowed(r, places) for r in rivals]
         rivals = [r for r in rivals if _same_records(r, parts)]
-        made = combine_guess(parts, stay, None, rivals, alone, told=told.get(name))
-        found.append(replace(made, role=LEARNER) if role == "limit" else made)
-    return found
+        made = combine_guess(parts, stay, None, rivals, alone_of(plain, whole), told=told)
+        made = replace(made, role=LEARNER) if role == "limit" else made
+        kept[key] = made, met
+    return kept[key][0]
+
+
+def _identity(parts: Parts) -> tuple[tuple[int, int], ...]:
+    """Name the scores of every seed; two of them are the same only if they are one object."""
+    return tuple((seed, id(scored)) for seed, (scored, _) in parts.items())
 
 
 def _same_records(one: Parts, other: Parts) -> bool:

@@ -156,7 +156,7 @@ def combine_guess(
     ``told``: the same guess as held against others; its errors and people are the same.
     ``streams`` None: the columns' errors are left open.
     """
-    pool = Pool(parts)
+    pool = pooled(parts)
     first = pool.parts[0][0]
     held = [
         pooled({seed: rival[seed] for seed in parts})

@@ -7,8 +7,12 @@ Nothing here computes. No raw value of a party is stored unless the user asked f
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from whatleaks.arrays import Floats
 from whatleaks.metrics.measurement import Measurement
 
 
@@ -92,6 +96,11 @@ class GuessFinding:
     seconds: float
     settings: dict[str, Any] = field(default_factory=dict)
     people: People | None = None
+
+    @cached_property
+    def strengths(self) -> Floats:
+        """Every column's strength, one below the other."""
+        return np.array([column.strength for column in self.columns])
 
 
 @dataclass(frozen=True)

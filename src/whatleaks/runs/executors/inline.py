@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
-from whatleaks.runs.executors.protocol import Job, Reply
+from whatleaks.runs.executors.protocol import Executor, Job, Reply
 from whatleaks.runs.executors.worker import one_thread_variables, perform
 
 
@@ -35,6 +35,10 @@ class InlineExecutor:
         with one_thread():
             for job in jobs:
                 yield from zip(job.hashes, perform(job), strict=True)
+
+    def lasting(self) -> AbstractContextManager[Executor]:
+        """Yield itself: there is no worker to keep."""
+        return nullcontext(self)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -34,11 +34,17 @@ class _Turn:
 
 @dataclass
 class _Worker:
-    """A process, our end of its pipe, and what it is doing."""
+    """A process, our end of its pipe, the table it holds, and what it is doing."""
 
     process: BaseProcess
     pipe: Connection
+    table: bytes | None
     turn: _Turn | None = None
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        self.pipe.close()
+        self.process.terminate()
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class LocalExecutor:
 
     workers: int = 0  # 0: one per core
     attempts: int = 3
+    # Workers between two rounds; None: there is one round only.
+    resting: list[_Worker] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a negative number of workers."""
@@ -70,7 +78,7 @@ class LocalExecutor:
         pool: list[_Worker] = []
         try:
             for _ in range(min(self.width, len(jobs))):
-                pool.append(_start(table))
+                pool.append(self._rested(table) or _start(table))
             for worker in pool:
                 _give(worker, waiting)
             while any(worker.turn for worker in pool):
@@ -93,11 +101,27 @@ class LocalExecutor:
                     if reply is not None:
                         yield name, reply.on_attempt(attempt)
         finally:
-            for worker in pool:
-                worker.pipe.close()
-                worker.process.terminate()
-            for worker in pool:
-                worker.process.join()
+            _stop([worker for worker in pool if worker.turn or self.resting is None])
+            if self.resting is not None:
+                self.resting.extend(worker for worker in pool if not worker.turn)
+
+    @contextmanager
+    def lasting(self) -> Iterator[LocalExecutor]:
+        """Yield an executor whose workers rest between its rounds, with all that they hold."""
+        resting: list[_Worker] = []
+        try:
+            yield replace(self, resting=resting)
+        finally:
+            _stop(resting)
+
+    def _rested(self, table: bytes | None) -> _Worker | None:
+        """Return a worker of the round before that holds this very table, if one is left."""
+        while self.resting:
+            worker = self.resting.pop()
+            if worker.table is table and worker.process.is_alive():
+                return worker
+            _stop([worker])
+        return None
 
     def _again(self, turn: _Turn, how: str, waiting: deque[_Turn]) -> Reply | None:
         """Queue what a dead worker has left of its job, without a work that always kills."""
@@ -118,7 +142,14 @@ def _start(table: bytes | None) -> _Worker:
     with one_thread_variables(), _ctrl_c_later():
         process.start()
     theirs.close()
-    return _Worker(process, ours)
+    return _Worker(process, ours, table)
+
+
+def _stop(workers: Sequence[_Worker]) -> None:
+    for worker in workers:
+        worker.stop()
+    for worker in workers:
+        worker.process.join()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -90,4 +91,8 @@ class Executor(Protocol):
 
     def perform(self, jobs: Sequence[Job]) -> Generator[tuple[str, Reply], None, None]:
         """Perform every job and name the work of each reply; closing it stops the workers."""
+        ...
+
+    def lasting(self) -> AbstractContextManager[Executor]:
+        """Yield an executor for several rounds of jobs on one table; its workers stay in between."""
         ...

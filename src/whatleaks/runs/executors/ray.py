@@ -14,11 +14,12 @@ import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 from whatleaks.errors import UsageError
-from whatleaks.runs.executors.protocol import Job, Reply, died, failed
+from whatleaks.runs.executors.protocol import Executor, Job, Reply, died, failed
 from whatleaks.runs.executors.worker import ONE_THREAD, perform
 
 _AHEAD = 2  # jobs in flight per core: one runs, one is already there
@@ -50,6 +51,10 @@ class RayExecutor:
             yield from self._drive(ray, jobs)
         finally:
             ray.shutdown()
+
+    def lasting(self) -> AbstractContextManager[Executor]:
+        """Yield itself: a cluster keeps its own workers."""
+        return nullcontext(self)
 
     def _drive(self, ray: Any, jobs: Sequence[Job]) -> Iterator[tuple[str, Reply]]:
         # Retries are counted here, as for local workers, and not a second time by Ray.
