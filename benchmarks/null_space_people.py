@@ -31,7 +31,7 @@ from whatleaks.models.box_solutions import nearest, null_space, parts
 from whatleaks.models.few_records import learnt_together
 from whatleaks.models.lattice import LatticeSettings, decode
 from whatleaks.models.precision import seen_precision
-from whatleaks.trial.limit import TREES, predict_from_evidence
+from whatleaks.trial.limit import TREES, learnt_from, predict_from_evidence
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 from whatleaks.trial.stage import Stage
@@ -151,7 +151,9 @@ def measured(stage: Stage, seed: int) -> dict[str, float]:
         return float(((np.clip(found, 0.0, 1.0) - truth) ** 2).mean())
 
     rng = np.random.default_rng(seed)
-    best = predict_from_evidence(view.evidence(), truth, others.evidence(), other_truth, rng)
+    some = learnt_from(np.arange(len(other_truth)), rng)
+    seen = others.evidence()[some]
+    best = predict_from_evidence(view.evidence(), truth, seen, other_truth[some], rng)
     found = {"limit": float(((np.clip(best, 0.0, 1.0) - truth) ** 2).mean())}
     for count in PEOPLE:
         found[f"{count} people"] = error(own_rule, told[:count], known.passive[:count])

@@ -135,6 +135,11 @@ def dies(one: Double, table: bytes | None) -> tuple[Outcome, bytes]:
     return Outcome({"deaths": deaths}), b""
 
 
+def process(one: Double, table: bytes | None) -> tuple[Outcome, bytes]:
+    """Report which process this is."""
+    return Outcome({"process": os.getpid()}), b""
+
+
 def threads(one: Double, table: bytes | None) -> tuple[Outcome, bytes]:
     """Report how many threads torch and the BLAS libraries would use."""
     import torch
@@ -167,6 +172,7 @@ DOES = {
     "read-table": read_table,
     "raises": raises,
     "dies": dies,
+    "process": process,
     "threads": threads,
     "not-finite": not_finite,
     "nothing": nothing,

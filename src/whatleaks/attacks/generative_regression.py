@@ -278,9 +278,11 @@ def directions(own: torch.Tensor) -> torch.Tensor:
     import torch
 
     left, sizes, _ = torch.linalg.svd(own - own.mean(dim=0), full_matrices=False)
-    turned = left * sizes
+    turned: torch.Tensor = left * sizes
     size = turned.square().mean()
-    return turned * (own.square().mean() / size).sqrt() if float(size) > 0.0 else turned
+    if float(size) > 0.0:
+        turned *= (own.square().mean() / size).sqrt()
+    return turned
 
 
 def generator_network(

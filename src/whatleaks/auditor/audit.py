@@ -44,8 +44,7 @@ from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
 from whatleaks.trial.limit import WIDE
 from whatleaks.trial.phases import Phases
-from whatleaks.trial.prepared_before import forget
-from whatleaks.trial.preparing import ready
+from whatleaks.trial.prepared_before import forget, ready_once
 from whatleaks.trial.records import PerRecord
 from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import passive_names
@@ -55,11 +54,16 @@ if TYPE_CHECKING:
 
 CELLS = 200_000  # attacked records x columns of one seed that are kept apart: about 2 GiB in all
 FEWEST_ATTACKED = 50
+VERY_WIDE = 1000  # passive columns, as they are encoded: with more, defenses are tried on one seed
 WIDE_TABLE = "with so many columns more would not fit into memory."
 FEWER_AGAIN = (
     f"With more than {WIDE} columns, slow attacks that lead without a defense were tried again on one "
     "seed, and only with the defenses that the others had not undone: what is said to be left by the "
     "others may be too little, never too much."
+)
+ONE_DEFENDED = (
+    f"With more than {VERY_WIDE:,} columns defenses were tried on the first seed only, and are compared "
+    "with what was read without them there."
 )
 UNFINISHED = "unfinished/trials.db"  # below the report's folder, until the audit is complete
 
@@ -94,17 +98,24 @@ def run_audit(
     frame, told_before = storable(checked.frame), checked.notes
     table = {"name": name, "hmac_sha256": table_hash(frame, own_secret())}
     planned = scenarios(spec, name, table["hmac_sha256"], attacks)
-    first = _first(planned[0], frame, given)
-    fewer = min(spec.targets, max(FEWEST_ATTACKED, CELLS // max(1, first.passive)))
-    if fewer < spec.targets:  # errors are kept record by record and column by column
-        spec = replace(spec, targets=fewer)
-        planned = scenarios(spec, name, table["hmac_sha256"], attacks)
-        told_before = (*told_before, f"At most {fewer} records are attacked per seed: {WIDE_TABLE}")
-    for scenario in planned:
-        scenario.check()
     rows, width = frame.shape
     packed = pack_table(frame, b"" if given is None else encode(given))
+    first = _first(planned[0], frame, given, packed)
     del frame, checked  # the trials read the packed one: a large table is not held twice
+    if executor.name != "inline":  # here it serves the first trial too
+        forget()
+    fewer = min(spec.targets, max(FEWEST_ATTACKED, CELLS // max(1, first.passive)))
+    one_defended = first.passive > VERY_WIDE and spec.defenses and spec.seeds > 1
+    if fewer < spec.targets:  # errors are kept record by record and column by column
+        spec = replace(spec, targets=fewer)
+        told_before = (*told_before, f"At most {fewer} records are attacked per seed: {WIDE_TABLE}")
+    if one_defended:
+        told_before = (*told_before, ONE_DEFENDED)
+    planned = scenarios(
+        spec, name, table["hmac_sha256"], attacks, defended_seeds=1 if one_defended else None
+    )
+    for scenario in planned:
+        scenario.check()
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
         display.warned(
@@ -234,9 +245,11 @@ class _First:
     passive: int  # columns as they are encoded
 
 
-def _first(scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None) -> _First:
-    """Prepare the table as the first trial does; only what the report says of it is kept."""
-    made = ready(scenario, frame, Streams(scenario.seed), given)
+def _first(
+    scenario: Scenario, frame: pd.DataFrame, given: GivenModel | None, packed: bytes
+) -> _First:
+    """Prepare the table as the first trial does; return only what the report says of it."""
+    made = ready_once(scenario, frame, given, packed)
     width = sum(len(c.encoded_as) or 1 for c in made.columns if c.owner == "passive")
     return _First(tuple(made.columns), made.classes, tuple(made.notes), made.target_range, width)
 

@@ -71,7 +71,6 @@ def combine_defenses(
     """
     kept = {} if kept is None else kept
     findings, notes = [], []
-    seeds = len({entry.scenario.seed for entry in entries})
     everything = tried_defenses(entries)
     for key, tried in everything.items():
         _, name = key
@@ -127,7 +126,7 @@ def combine_defenses(
                     filter(
                         None,
                         (
-                            _halts(runs) or _withheld(runs, acts_on, seeds),
+                            _halts(runs) or _withheld(runs, acts_on, _seeds(key, entries)),
                             _left_out(before, after),
                         ),
                     )
@@ -375,6 +374,17 @@ def _alike(tried: Runs) -> Runs:
     """
     columns = most_frequent([run.defended.records.columns for run in tried])
     return [run for run in tried if run.defended.records.columns == columns]
+
+
+def _seeds(key: Key, entries: Sequence[Entry]) -> int:
+    """Count the seeds in which a defense was tried under a threat, whatever it did there."""
+    return len(
+        {
+            e.scenario.seed
+            for e in entries
+            if (e.scenario.threat, e.scenario.defense or e.scenario.detector) == key
+        }
+    )
 
 
 def _counts(runs: Runs) -> tuple[int, int]:

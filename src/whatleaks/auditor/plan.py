@@ -160,8 +160,17 @@ def check_threats(model: str, threats: Sequence[str]) -> None:
         )
 
 
-def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ()) -> list[Scenario]:
-    """Return all trials of an audit, seed by seed; ``extra`` names attacks of the user's own."""
+def scenarios(
+    spec: AuditSpec,
+    name: str,
+    table: str,
+    extra: Sequence[str] = (),
+    defended_seeds: int | None = None,
+) -> list[Scenario]:
+    """Return all trials of an audit, seed by seed; ``extra`` names attacks of the user's own.
+
+    ``defended_seeds``: defenses are tried on so many of the seeds; None: on all.
+    """
     found: list[Scenario] = []
     looks = [looks_at(spec.model, threat) for threat in spec.threats]
     for seed in range(spec.seed, spec.seed + spec.seeds):
@@ -183,7 +192,8 @@ def scenarios(spec: AuditSpec, name: str, table: str, extra: Sequence[str] = ())
             found.append(replace(full, references=SAME if same else ALL, measures=measures))
             again = _again(seen, extra)
             strongest = not any(_above(one, seen, j < i) for j, one in enumerate(looks))
-            if spec.defenses and seen.threat.reads and again and strongest:
+            defended = defended_seeds is None or seed < spec.seed + defended_seeds
+            if spec.defenses and defended and seen.threat.reads and again and strongest:
                 for entry in _defenses(spec):
                     if not _tried(entry, seen, spec.compare_defenses):
                         continue

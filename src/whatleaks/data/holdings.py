@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_ints
+from whatleaks.arrays import Bools, Floats, Ints, is_sealed, seal, sealed, sealed_ints
 from whatleaks.models.grids import Grid, Grids, free
 from whatleaks.wire.parties import ACTIVE
 
@@ -42,7 +42,12 @@ class Holdings:
         picked = [self.columns[party] for party in parties]
         if rows is not None:
             picked = [columns[rows] for columns in picked]
-        return sealed(picked[0] if len(picked) == 1 else np.concatenate(picked, axis=1))
+        if len(picked) > 1:
+            return seal(np.concatenate(picked, axis=1))
+        if rows is not None:
+            return seal(picked[0])
+        # What is sealed cannot change, so nobody needs a copy of it.
+        return picked[0] if is_sealed(picked[0]) else sealed(picked[0])
 
     def joined_names(self, parties: Sequence[str]) -> tuple[str, ...]:
         """Return the column names of some parties, in the order of ``joined``."""
@@ -145,9 +150,16 @@ def with_earlier(rows: Rows, count: int, rng: np.random.Generator) -> Rows:
 
     Where there are too few, records that trained come after them.
     """
+    return replace(rows, earlier=sealed_ints(_unattacked(rows, count, rng)))
+
+
+def _unattacked(rows: Rows, count: int, rng: np.random.Generator) -> Ints:
+    """Draw records that nobody attacks: those that did not train, and if these are too few of the others."""
+    drawn = rows.others[rng.permutation(len(rows.others))][:count]
+    if len(drawn) == count:
+        return drawn
     idle = np.setdiff1d(rows.training, rows.targets)
-    asked = [part[rng.permutation(len(part))] for part in (rows.others, idle)]
-    return replace(rows, earlier=sealed_ints(np.concatenate(asked)[:count]))
+    return np.concatenate([drawn, idle[rng.permutation(len(idle))]])[:count]
 
 
 def with_known(rows: Rows, count: int, rng: np.random.Generator) -> Rows:
@@ -155,11 +167,9 @@ def with_known(rows: Rows, count: int, rng: np.random.Generator) -> Rows:
 
     Where too few are left, some targets are known instead of attacked, at most half of them.
     """
-    idle = np.setdiff1d(rows.training, rows.targets)
-    asked = [part[rng.permutation(len(part))] for part in (rows.others, idle)]
-    free = np.concatenate(asked)[:count]
+    free = _unattacked(rows, count, rng)
     missing = min(count - len(free), len(rows.targets) // 2)
-    order = rows.targets[rng.permutation(len(rows.targets))]
+    order = rows.targets[rng.permutation(len(rows.targets))] if missing else rows.targets[:0]
     known = sealed_ints(np.concatenate([free, order[:missing]]))
     return replace(
         rows, known=known, targets=sealed_ints(rows.targets[~np.isin(rows.targets, known)])

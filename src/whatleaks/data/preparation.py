@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_ints
+from whatleaks.arrays import Bools, Floats, Ints, seal, sealed, sealed_ints
 from whatleaks.data.bins import quantile_bins
 from whatleaks.data.column_grids import table_grids
 from whatleaks.data.naming import listed
@@ -389,7 +389,10 @@ def _scaled(
     table = np.column_stack(list(columns.values()))
     low, high = table.min(axis=0), table.max(axis=0)
     if choices.scale_on == "training":
-        fitted_low, fitted_high = table[training].min(axis=0), table[training].max(axis=0)
+        fitted = [
+            (column.min(), column.max()) for column in (table[training, j] for j in range(len(low)))
+        ]
+        fitted_low, fitted_high = np.array(fitted).reshape(-1, 2).T
         flat = (fitted_low == fitted_high) & (low < high)
         # Quarters: the difference of two huge numbers stays finite.
         beyond = np.maximum(fitted_low / 4 - low / 4, high / 4 - fitted_high / 4)
@@ -408,15 +411,18 @@ def _scaled(
     with np.errstate(over="ignore", invalid="ignore"):
         span = high * factor - low * factor
         span[span == 0.0] = 1.0  # constant: becomes 0
-        scaled = (table * factor - low * factor) / span
-    wild = ~np.isfinite(scaled).all(axis=0)
+        if (factor != 1.0).any():
+            table *= factor
+        table -= low * factor  # in place: a large table is not held twice
+        table /= span
+    wild = ~np.isfinite(table).all(axis=0)
     if wild.any():
         name = sources[list(columns)[int(np.flatnonzero(wild)[0])]]
         raise TableError(
             f"column {name!r} spans too little in the training rows to scale its other values: "
             f"correct it or use {choice('drop', [name])}."
         )
-    return sealed(scaled), low, high
+    return seal(table), low, high
 
 
 def _number_name(value: Any) -> str:

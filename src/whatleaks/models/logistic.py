@@ -13,6 +13,9 @@ from whatleaks.models.linear import Linear
 
 PENALTIES = tuple(10.0**power for power in range(-3, 6))
 ENOUGH_TO_CHOOSE = 50
+MOST_TO_CHOOSE = (
+    50_000  # records that the penalty is chosen on: with more of them it hardly matters
+)
 KEPT = 4  # choices that are remembered: several attacks fit the same records
 
 _chosen: dict[str, float] = {}
@@ -68,6 +71,8 @@ def _choose(x: Floats, labels: Ints) -> float:
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
 
+    step = -(-len(x) // MOST_TO_CHOOSE)
+    x, labels = x[::step], labels[::step]
     held = np.arange(len(x)) % 5 == 0
     seen = np.unique(labels[~held])
     if len(x) < ENOUGH_TO_CHOOSE or len(seen) < 2 or not np.isin(labels[held], seen).all():

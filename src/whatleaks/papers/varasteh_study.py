@@ -37,7 +37,7 @@ from whatleaks.models.linear import Linear
 from whatleaks.models.logistic import chosen_strength, fit_logistic
 from whatleaks.runs.work import work
 from whatleaks.seeds import Streams
-from whatleaks.trial.limit import predict_from_evidence
+from whatleaks.trial.limit import learnt_from, predict_from_evidence
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.preparing import ready
 from whatleaks.trial.scenario import Scenario
@@ -206,8 +206,9 @@ def attacks_of(one: VarastehStudy) -> Numbers:
             ("limit", np.concatenate([mine, scores, exact], axis=1)),
             ("limit without scores", mine),
         ):
+            some = learnt_from(others, chance)
             learnt = predict_from_evidence(
-                seen[asked], theirs[asked], seen[others], theirs[others], chance
+                seen[asked], theirs[asked], seen[some], theirs[some], chance
             )
             keep(name, _error(learnt, theirs[asked]))
         train, labels = held.training, held.labels

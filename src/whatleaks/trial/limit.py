@@ -33,6 +33,13 @@ def bounded(seen: int, unknown: int) -> bool:
     return max(seen, unknown) > WIDE
 
 
+def learnt_from(others: Ints, rng: np.random.Generator) -> Ints:
+    """Choose the records that the regressor learns from: with many, some of them in any order."""
+    if len(others) < ENOUGH_OTHERS:
+        return others
+    return others[rng.permutation(len(others))[:MOST_OTHERS]]
+
+
 def predict_from_evidence(
     evidence: Floats,
     truth: Floats,
@@ -43,11 +50,10 @@ def predict_from_evidence(
     """Return the regressor's values for every target record, never trained on that record.
 
     With many other records it is trained on these alone. With few, the targets are cut into
-    folds and each fold is predicted from the others.
+    folds and each fold is predicted from the others. ``rng`` has chosen the others (``learnt_from``).
     """
     if len(other_evidence) >= ENOUGH_OTHERS:
-        chosen = rng.permutation(len(other_evidence))[:MOST_OTHERS]
-        return sealed(_fit_predict(other_evidence[chosen], other_truth[chosen], evidence, rng))
+        return sealed(_fit_predict(other_evidence, other_truth, evidence, rng))
     fold = rng.permutation(np.arange(len(evidence)) % min(FOLDS, len(evidence)))
     values = np.empty_like(truth)
     for k in np.unique(fold):

@@ -111,7 +111,7 @@ class Stage:
         ]
         memory = Memory(
             self.holdings.joined(self.members, rows),
-            self.holdings.joined(self.members, self.rows.training),
+            self._own_of_training,
             sealed_ints(
                 self.holdings.labels[self.rows.training] if ACTIVE in self.coalition else []
             ),
@@ -121,6 +121,11 @@ class Stage:
         )
         granted = hand_out(self.threat.grants, self._offer())
         return self.threat.project(received, memory, granted, self.view_type)
+
+    @cached_property
+    def _own_of_training(self) -> Floats:
+        """The coalition's columns of the records that trained."""
+        return self.holdings.joined(self.members, self.rows.training)
 
     def _asked(self, rows: Ints) -> list[Message]:
         """Have ``rows`` predicted as often as the adversary asks; the coalition's messages."""

@@ -49,7 +49,7 @@ from whatleaks.threat.model import LABEL
 from whatleaks.trial.control import SUFFIX, exchanged_view
 from whatleaks.trial.evaluator import AnyScored, Evaluator
 from whatleaks.trial.isolation import IsolatedHijacker, commit, is_foreign, stream_of
-from whatleaks.trial.limit import WIDE, bounded
+from whatleaks.trial.limit import WIDE, bounded, learnt_from
 from whatleaks.trial.measures import Done, measure, numbers_of
 from whatleaks.trial.outcome import Outcome, Quantity
 from whatleaks.trial.phases import Phases
@@ -278,8 +278,8 @@ def attack(
         clock.told(),
         joint,
         own_scores,
-        sealed_ints(stage.holdings.labels[rows.judged]),
-        rows.judged,
+        sealed_ints(stage.holdings.labels[rows.judged] if len(alone) else []),
+        rows.judged if len(alone) else sealed_ints([]),
         training.data.spans_of(columns),
         len(rows.auxiliary) or len(shown.rows.known),
         *training.data.group_of(shown.rows.targets),
@@ -397,7 +397,8 @@ def _guess(
     scenario: Scenario, parts: Plan, stage: Stage, streams: Streams, clock: Phases
 ) -> tuple[Done, list[str]]:
     """Let attacks and baselines commit on the projected view, and learn the limits."""
-    evaluator = Evaluator(_truth(stage))
+    others, _ = _teachers(stage, streams)
+    evaluator = Evaluator(_truth(stage, others))
     with clock("release"):
         view = stage.view(stage.rows.targets)
     answers: dict[str, Committed] = {}
@@ -450,22 +451,28 @@ def _guess(
             answers[one.name] = answer
     if "limit" in scenario.references:
         evidence = _with_labels(view.evidence(), stage, stage.rows.targets)
-        others = evidence[:0]
-        if len(stage.rows.others):
-            others = stage.view(stage.rows.others).evidence()
-            others = _with_labels(others, stage, stage.rows.others)
+        seen_of = evidence[:0]
+        if len(others):
+            seen_of = _with_labels(stage.view(others).evidence(), stage, others)
         if bounded(evidence.shape[1], stage.truth.shape[1]):
             notes.append(BOUNDED)
         with clock("limit"):
-            scored.append(evaluator.limit(evidence, others, streams.rng("limit")))
+            scored.append(evaluator.limit(evidence, seen_of, _teachers(stage, streams)[1]))
     if "alone" in scenario.references:
         own, other_own = (
             _with_labels(stage.holdings.joined(stage.members, rows), stage, rows)
-            for rows in (stage.rows.targets, stage.rows.others)
+            for rows in (stage.rows.targets, others)
         )
         with clock("limit alone"):
-            scored.append(evaluator.limit(own, other_own, streams.rng("limit"), "alone"))
+            luck = _teachers(stage, streams)[1]
+            scored.append(evaluator.limit(own, other_own, luck, "alone"))
     return Done(stage, view, evaluator, answers, scored, streams, guessers), notes
+
+
+def _teachers(stage: Stage, streams: Streams) -> tuple[Ints, np.random.Generator]:
+    """Choose the records that the limit learns from; the luck that is left is the regressor's."""
+    rng = streams.rng("limit")
+    return sealed_ints(learnt_from(stage.rows.others, rng)), rng
 
 
 def _with_labels(evidence: Floats, stage: Stage, rows: Ints) -> Floats:
@@ -484,14 +491,14 @@ def _again(
         return None
 
 
-def _truth(stage: Stage) -> Truth:
+def _truth(stage: Stage, others: Ints) -> Truth:
     trees: tuple[Tree, ...] = ()
     for grant in stage.trained.offer(stage.coalition):
         if isinstance(grant, TreeModel | ForestModel):
             trees = grant.model.trees if isinstance(grant.model, Forest) else (grant.model,)
     return Truth(
         stage.truth,
-        stage.holdings.joined(stage.victims, stage.rows.others),
+        stage.holdings.joined(stage.victims, others),
         stage.own,
         trees,
         stage.trained.outputs(),

@@ -87,19 +87,8 @@ class PrivateGradients:
     ) -> None:
         """Set every parameter's gradient; ``gradient`` is each record's own, by its outputs."""
         import torch
-        from torch.func import functional_call, vjp, vmap
 
-        parameters = {name: p.detach() for name, p in module.named_parameters()}
-
-        def of_record(row: torch.Tensor, by_outputs: torch.Tensor) -> dict[str, torch.Tensor]:
-            def outputs(values: dict[str, torch.Tensor]) -> torch.Tensor:
-                found: torch.Tensor = functional_call(module, values, (row.unsqueeze(0),))
-                return found.squeeze(0)
-
-            found: dict[str, torch.Tensor] = vjp(outputs, parameters)[1](by_outputs)[0]
-            return found
-
-        each = vmap(of_record)(inputs, gradient)
+        each = _of_records(module, inputs, gradient)
         squares = torch.stack([(g**2).flatten(1).sum(dim=1) for g in each.values()])
         norms = torch.sqrt(squares.sum(dim=0))
         kept = torch.clamp(self._own / norms.clamp_min(1e-30), max=1.0)
@@ -107,6 +96,35 @@ class PrivateGradients:
             summed = torch.einsum("i,i...->...", kept, each[name])
             noise = torch.empty_like(summed).normal_(generator=self._generator)
             parameter.grad = (summed + self._deviation * noise) / self._batch
+
+
+def _of_records(
+    module: torch.nn.Module, inputs: torch.Tensor, gradient: torch.Tensor
+) -> dict[str, torch.Tensor]:
+    """Return every record's own gradient by each parameter of a network of linear layers.
+
+    A layer's is the outer product of the record's slope there and of what went in. (torch's own
+    transforms do the same, and load its compiler first.)
+    """
+    import torch
+
+    linears = {n: part for n, part in module.named_modules() if isinstance(part, torch.nn.Linear)}
+    went: dict[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]] = {}
+    hooks = [
+        part.register_forward_hook(lambda part, given, made: went.update({part: (given[0], made)}))
+        for part in linears.values()
+    ]
+    outputs = module(inputs)
+    for hook in hooks:
+        hook.remove()
+    slopes = torch.autograd.grad(outputs, [went[part][1] for part in linears.values()], gradient)
+    found: dict[str, torch.Tensor] = {}
+    for (name, part), slope in zip(linears.items(), slopes, strict=True):
+        before = f"{name}." if name else ""
+        found[f"{before}weight"] = torch.einsum("no,ni->noi", slope, went[part][0])
+        if part.bias is not None:
+            found[f"{before}bias"] = slope
+    return found
 
 
 class PrivatePart(TorchPart):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from whatleaks.arrays import Bools, Floats, Ints, sealed, sealed_ints
+from whatleaks.arrays import Bools, Floats, Ints, seal, sealed, sealed_ints
 from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.defenses.protocol import Guard
 from whatleaks.federation.protocol import Fact, Progress, likeliest
@@ -93,7 +93,7 @@ class SummedTrained:
 
     def _released(self, rows: Ints, channel: Channel, guard: Guard) -> tuple[Floats, Bools]:
         exchange = Exchange(channel, UNBOUNDED)
-        tables = {name: sealed(self.holdings.columns[name][rows]) for name in self.holders}
+        tables = {name: seal(self.holdings.columns[name][rows]) for name in self.holders}
         gated = guard.gate is not None
         programmes: dict[str, Programme[Any]] = {
             name: holder.take_scores(tables[name], 0, self.holdings.classes, exchange, gated)
