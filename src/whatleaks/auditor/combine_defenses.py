@@ -22,6 +22,7 @@ from whatleaks.auditor.combine import (
 from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of
 from whatleaks.auditor.result import (
     ColumnDefense,
+    ColumnFinding,
     DefenseFinding,
     GuessFinding,
     Headline,
@@ -30,7 +31,6 @@ from whatleaks.auditor.result import (
 from whatleaks.auditor.worth import accuracy
 from whatleaks.catalog import Card, card
 from whatleaks.defenses.protocol import ReleaseDefense
-from whatleaks.metrics.measurement import Measurement
 from whatleaks.trial.control import SUFFIX
 from whatleaks.trial.scorers.values import Scored
 
@@ -88,8 +88,7 @@ def combine_defenses(
         before = _before(runs, threats)
         after = _after(key, everything, runs, _weaker(threat, entries))
         pairs = tuple(
-            ColumnDefense(column, _strongest(before, j)[1], _strongest(after, j)[1])
-            for j, column in enumerate(columns)
+            _pair(_strongest(before, j)[1], _strongest(after, j)[1]) for j in range(len(columns))
         )
         own = next((pair for pair in pairs if pair.column == head.column), None)
         at = (
@@ -202,13 +201,17 @@ def _card(name: str) -> Card:
         return card("detector", name)
 
 
-def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, Measurement]:
-    """Return the attack that adds most in a column, and what it adds."""
+def _pair(before: ColumnFinding, after: ColumnFinding) -> ColumnDefense:
+    return ColumnDefense(after.column, before.adds, after.adds, after.differs)
+
+
+def _strongest(found: Sequence[GuessFinding], j: int) -> tuple[GuessFinding, ColumnFinding]:
+    """Return the attack that adds most in a column, and what it finds there."""
     best = max(
         (guess for guess in found if guess.role == "attack"),
         key=lambda guess: guess.columns[j].strength,
     )
-    return best, best.columns[j].adds
+    return best, best.columns[j]
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
