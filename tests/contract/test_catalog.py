@@ -5,13 +5,13 @@ A part that is added, in the package or by a plugin, is tried by these tests as 
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from catalog_page import PAGE, line, own, page
-from catalog_views import brief, build, looks, scenario, view_of, views_for
+from catalog_views import build, looks, scenario, view_of, views_for
 from typer.testing import CliRunner
 
 from whatleaks.arrays import sealed, sealed_ints
@@ -33,10 +33,9 @@ from whatleaks.detectors.protocol import Continue, DetectorGrant, Received, Rehe
 from whatleaks.errors import AttackError
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import ModelGrant, TreesGrant
-from whatleaks.trial.isolation import GUESSES, commit
+from whatleaks.trial.isolation import GUESSES, IsolatedHijacker, commit
 from whatleaks.trial.plan import fits, forms, model_named, models, plan
-from whatleaks.trial.settings import Settings
-from whatleaks.trial.trial import attack, train
+from whatleaks.trial.trial import run_trial, train
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE
 from whatleaks.wire.transcript import Transcript
@@ -157,17 +156,17 @@ def test_a_hijacker_takes_the_same_home_when_it_is_isolated(entry: Card) -> None
     assert part.name == entry.name
     assert encode(decode(encode(part))) == encode(part)
     look = next(one for one in looks() if one.threat.malicious and one.federation.hijackable)
-    read, told = [], []
-    for isolated in (False, True):
-        options = Settings(brief(entry.part))
-        wanted = scenario(look, [entry.name], isolated=isolated, attack_options=options)
-        trained = train(wanted, plan(wanted), None)
+    wanted = scenario(look, [entry.name])
+    parts = plan(wanted)
+    read = []
+    for hijacker in (part, IsolatedHijacker(part)):
+        trained = train(wanted, replace(parts, hijacker=hijacker), None)
         assert not isinstance(trained, str)
         read.append(encode(trained.trained.reading))
-        told.append(attack(wanted, plan(wanted), trained).outcome)
     assert read[0] == read[1]
-    assert told[0] == told[1]
-    assert entry.name in told[0].measurements
+    here, apart = (run_trial(scenario(look, [entry.name], isolated=i)) for i in (False, True))
+    assert here.outcome == apart.outcome
+    assert entry.name in here.outcome.measurements
 
 
 @each(cards("defense"))
