@@ -19,7 +19,7 @@ audit: env
 
 test: env
 	$(MAKE) check
-	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: env
 	$(BIN)/ruff check src tests examples benchmarks

@@ -204,7 +204,20 @@ def cards(kind: str) -> tuple[Card, ...]:
     _find()
     found = tuple(_CARDS[kind].values())
     ordered = kind in ("threat", "federation")
-    return found if ordered else tuple(sorted(found, key=lambda one: one.name))
+    return in_order(found) if ordered else tuple(sorted(found, key=lambda one: one.name))
+
+
+def in_order(found: Iterable[Card]) -> tuple[Card, ...]:
+    """Sort by file, and those of a file as they stand there: whatever was imported first.
+
+    Threats that know people come after those that do not, parts of others after the package's own.
+    """
+
+    def place(one: Card) -> tuple[bool, bool, str]:
+        own = one.module.startswith(f"{__name__.partition('.')[0]}.")
+        return not own, bool(getattr(one.part, "knows_people", False)), one.module
+
+    return tuple(sorted(found, key=place))
 
 
 def card(kind: str, name: str) -> Card:

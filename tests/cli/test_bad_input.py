@@ -11,11 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cli_here import run_here
+
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
-def whatleaks(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user would."""
+# Of what can be wrong with the start itself, and one each of files, tables and flags.
+INTERPRETERS = ("missing file", "missing values", "unknown flag", "plugin that does not load")
+
+
+def whatleaks(*words: str, cwd: Path, apart: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user would, in an interpreter of its own if ``apart``."""
+    if not apart:
+        return run_here(*words, cwd=cwd, WHATLEAKS_DATA=str(cwd / "none"))
     return subprocess.run(
         [sys.executable, "-m", "whatleaks.cli", *words],
         capture_output=True,
@@ -103,7 +111,8 @@ def test_one_line_exit_two_nothing_written(case: str, tmp_path: Path) -> None:
     elif content is not None:
         content.to_csv(tmp_path / "t.csv", index=False)
     before = sorted(p.name for p in tmp_path.iterdir())
-    done = whatleaks("audit", "t.csv", *flags, "--out", "report", cwd=tmp_path)
+    apart = case in INTERPRETERS
+    done = whatleaks("audit", "t.csv", *flags, "--out", "report", cwd=tmp_path, apart=apart)
     assert done.returncode == 2, done.stderr
     lines = done.stderr.strip().splitlines()
     if lines[-1].startswith("This would run: whatleaks audit t.csv "):

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from test_commands import command, people
 
+from cli_here import run_here
+
 SWEEP = """
 title = "two shares"
 dataset = "iris"
@@ -27,22 +29,22 @@ def test_a_sweep_runs_once_and_exports(tmp_path: Path) -> None:
     first = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "6 ok (0 of them stored before)" in first.stderr
-    again = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    again = run_here("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
     assert "6 ok (6 of them stored before)" in again.stderr
-    done = command("results", "--to", "all.parquet", cwd=tmp_path)
+    done = run_here("results", "--to", "all.parquet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(pd.read_parquet(tmp_path / "all.parquet")) == 6 * 10  # six trials, ten numbers each
 
 
 def test_a_figure_needs_a_share_and_draws_every_error(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP)
-    done = command("run", "sweep.toml", "--workers", "1", "--figure", "s.svg", cwd=tmp_path)
+    done = run_here("run", "sweep.toml", "--workers", "1", "--figure", "s.svg", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     drawn = (tmp_path / "s.svg").read_text()
     assert all(name in drawn for name in ("half-star", "uniform", "gaussian", "half"))
     assert "bound" not in drawn
     (tmp_path / "sweep.toml").write_text(SWEEP.replace("share = [0.3, 0.6]", "unknown = [1, 2]"))
-    done = command("run", "sweep.toml", "--workers", "1", "--figure", "s.svg", cwd=tmp_path)
+    done = run_here("run", "sweep.toml", "--workers", "1", "--figure", "s.svg", cwd=tmp_path)
     assert done.returncode == 2
     assert "the sweep varies no share" in done.stderr
 
@@ -68,7 +70,7 @@ def test_a_bad_sweep_is_refused_before_anything_runs(
     text: str, named: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "sweep.toml").write_text(text)
-    done = command("run", "sweep.toml", cwd=tmp_path)
+    done = run_here("run", "sweep.toml", cwd=tmp_path)
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     for word in named:
@@ -77,7 +79,7 @@ def test_a_bad_sweep_is_refused_before_anything_runs(
 
 
 def test_claims_lists_all_84_and_never_claims_without_results(tmp_path: Path) -> None:
-    done = command("claims", "--json", cwd=tmp_path, WHATLEAKS_RESULTS=str(tmp_path / "none"))
+    done = run_here("claims", "--json", cwd=tmp_path, WHATLEAKS_RESULTS=str(tmp_path / "none"))
     assert done.returncode == 0, done.stderr
     listed = json.loads(done.stdout)
     assert len(listed) == 84
@@ -87,13 +89,13 @@ def test_claims_lists_all_84_and_never_claims_without_results(tmp_path: Path) ->
 
 def test_a_claim_runs_is_judged_stored_and_reported(tmp_path: Path) -> None:
     home = {"WHATLEAKS_RESULTS": str(tmp_path / "results")}
-    done = command("claims", "run", "U02", "--json", "--workers", "1", cwd=tmp_path, **home)
+    done = run_here("claims", "run", "U02", "--json", "--workers", "1", cwd=tmp_path, **home)
     assert done.returncode == 0, done.stderr
     (entry,) = json.loads(done.stdout)
     assert (entry["id"], entry["verdict"], entry["n"]) == ("U02", "holds", 1)
-    listed = json.loads(command("claims", "--json", cwd=tmp_path, **home).stdout)
+    listed = json.loads(run_here("claims", "--json", cwd=tmp_path, **home).stdout)
     assert {e["id"]: e["verdict"] for e in listed}["U02"] == "holds"
-    pages = command("claims", "report", "--out", "pages", cwd=tmp_path, **home)
+    pages = run_here("claims", "report", "--out", "pages", cwd=tmp_path, **home)
     assert pages.returncode == 0, pages.stderr
     page = (tmp_path / "pages" / "U.html").read_text()
     assert "whatleaks claims run U02" in page
@@ -105,7 +107,7 @@ def test_a_claim_runs_is_judged_stored_and_reported(tmp_path: Path) -> None:
     [(["U99"], "'U99'"), (["U02", "--profile", "quick"], "--profile")],
 )
 def test_bad_claims(words: list[str], named: str, tmp_path: Path) -> None:
-    done = command("claims", "run", *words, cwd=tmp_path)
+    done = run_here("claims", "run", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert named in done.stderr
     assert not list(tmp_path.iterdir())
@@ -125,15 +127,15 @@ seed = [0, 1]
 
 def test_a_sweep_over_a_table_of_one_s_own(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(OWN)
-    done = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    done = run_here("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
     assert done.returncode == 2
     assert "people.csv" in done.stderr
     people().to_csv(tmp_path / "people.csv", index=False)
-    done = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    done = run_here("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 ok" in done.stderr
     people(seed=4).to_csv(tmp_path / "people.csv", index=False)  # another table: other runs
-    done = command("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    done = run_here("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
     assert "2 ok (0 of them stored before)" in done.stderr
 
 
@@ -142,10 +144,10 @@ def test_one_error_is_told_once_and_data_home_is_where_the_sets_are(tmp_path: Pa
     (tmp_path / "sweep.toml").write_text(sweep)
     (tmp_path / "empty").mkdir()
     empty = ("--data-home", "empty")
-    done = command("run", "sweep.toml", "--workers", "1", *empty, cwd=tmp_path)
+    done = run_here("run", "sweep.toml", "--workers", "1", *empty, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.count("is not here") == 2  # the first, and how often it came again
     assert "5 more runs failed with" in done.stderr
-    done = command("run", "sweep.toml", "--data-home", "nowhere", cwd=tmp_path)
+    done = run_here("run", "sweep.toml", "--data-home", "nowhere", cwd=tmp_path)
     assert done.returncode == 2
     assert "--data-home" in done.stderr

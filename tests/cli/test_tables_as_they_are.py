@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from test_commands import command, people
 
+from cli_here import run_here
+
 QUICK = ("--quick", "--no-defenses", "--targets", "30")
 
 
@@ -38,23 +40,23 @@ def test_check_lists_all_problems_and_its_command_runs(tmp_path: Path) -> None:
     for column in ("number", "plan", "visits", "age"):
         assert sum(f"'{column}'" in line for line in problems) == 1
     assert "'rent, cold': numbers such as '999,99'" in done.stdout
-    refused = command("audit", "t.csv", *flags, *QUICK, cwd=tmp_path)
+    refused = run_here("audit", "t.csv", *flags, *QUICK, cwd=tmp_path)
     assert refused.returncode == 2
     assert len([x for x in refused.stderr.splitlines() if x.startswith("whatleaks: ")]) == 4
     ready = refused.stderr.splitlines()[-1].removeprefix("This would run: whatleaks ")
     assert sorted(p.name for p in tmp_path.iterdir()) == before
-    done = command(*shlex.split(ready), "--out", "out", cwd=tmp_path)
+    done = run_here(*shlex.split(ready), "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     audit = json.loads((tmp_path / "out" / "audit.json").read_text())
     passive = {c["name"] for c in audit["columns"] if c["owner"] == "passive"}
     assert passive == {"rent, cold", "deposit", "income"}  # repeated flags add up
-    clean = command("check", "t.csv", *shlex.split(ready)[2:-4], "--json", cwd=tmp_path)
+    clean = run_here("check", "t.csv", *shlex.split(ready)[2:-4], "--json", cwd=tmp_path)
     assert json.loads(clean.stdout)["problems"] == []
 
 
 def test_check_alone_suggests_a_command(tmp_path: Path) -> None:
     people().to_csv(tmp_path / "t.csv", index=False)
-    done = command("check", "t.csv", "--json", cwd=tmp_path)
+    done = run_here("check", "t.csv", "--json", cwd=tmp_path)
     assert done.returncode == 2
     told = json.loads(done.stdout)
     assert len(told["problems"]) == 2
@@ -78,17 +80,17 @@ def test_two_partners_with_a_file_each_a_shared_name_and_a_file_name_that_is_no_
     assert passive == ["income", "passive.age", "deposit"]
     assert audit["spec"]["parties"] == [["income", "passive.age"], ["deposit"]]
     assert "passive-2 holds 'deposit'" in audit["notes"]
-    again = command("compare", "out", "out/audit.json", cwd=tmp_path)
+    again = run_here("compare", "out", "out/audit.json", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert "The same table, the same code, the same settings." in again.stdout
-    signed = command("signoff", "out", cwd=tmp_path)
+    signed = run_here("signoff", "out", cwd=tmp_path)
     assert signed.returncode == 0, signed.stderr
     assert "signature" in (tmp_path / "out" / "signoff.html").read_text()
 
 
 @pytest.mark.parametrize("name", ["attacks", "threats", "federations", "datasets"])
 def test_listings_as_json(name: str, tmp_path: Path) -> None:
-    done = command(name, "--json", cwd=tmp_path)
+    done = run_here(name, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert len(rows) > 3
@@ -98,7 +100,7 @@ def test_listings_as_json(name: str, tmp_path: Path) -> None:
 def test_where_the_time_goes(tmp_path: Path) -> None:
     people().to_csv(tmp_path / "t.csv", index=False)
     flags = ("--label", "loan", "--passive", "deposit", *QUICK, "--profile")
-    done = command("audit", "t.csv", *flags, cwd=tmp_path)
+    done = run_here("audit", "t.csv", *flags, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Processor time: " in done.stdout
     assert "  limit " in done.stdout

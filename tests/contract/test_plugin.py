@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cli_here import run_here
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "tests" / "plugin_package"
 PARTS = {
@@ -45,9 +47,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(
-    installed: Path | None, *words: str, cwd: Path, tests: bool = False
+    installed: Path, *words: str, cwd: Path, tests: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    path = [str(ROOT / "src"), *([str(installed)] if installed else [])]
+    path = [str(ROOT / "src"), str(installed)]
     path += [str(ROOT / "tests")] if tests else []
     return subprocess.run(
         [sys.executable, "-m", *words],
@@ -74,7 +76,9 @@ def test_it_is_in_the_listings_when_it_is_installed(
     kind: str, installed: Path, tmp_path: Path
 ) -> None:
     assert PARTS[kind] in run(installed, "whatleaks", kind, cwd=tmp_path).stdout
-    assert PARTS[kind] not in run(None, "whatleaks", kind, cwd=tmp_path).stdout
+    listed = run_here(kind, cwd=tmp_path, COLUMNS="80")  # here it is not installed
+    assert listed.returncode == 0
+    assert PARTS[kind] not in listed.stdout
 
 
 def test_an_audit_tries_the_attack_and_the_defense_on_the_federation_under_the_threat(

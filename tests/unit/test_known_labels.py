@@ -78,9 +78,9 @@ def test_a_trial_tells_its_control_the_labels_only_where_they_are_known(
 ) -> None:
     told: list[Any] = []
 
-    def exchanged(view: Any, records: int, rng: Any, alike: Any = None) -> Any:
+    def exchanged(view: Any, records: int, rng: Any, alike: Any, replayed: Any) -> Any:
         told.append(alike)
-        return exchanged_view(view, records, rng, alike)
+        return exchanged_view(view, records, rng, alike, replayed)
 
     monkeypatch.setattr(trial, "exchanged_view", exchanged)
     followed_alone("boost", "boost-known", "threshold-known", SMALL)

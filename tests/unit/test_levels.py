@@ -23,7 +23,7 @@ from whatleaks.auditor.levels import (
     percent,
 )
 from whatleaks.auditor.notes import known_notes
-from whatleaks.auditor.pool import Pool, leads
+from whatleaks.auditor.pool import Pool, combine_guess, leads
 from whatleaks.auditor.result import AuditResult, ColumnDefense, ThreatFinding
 from whatleaks.metrics.column_association import follow, gain
 from whatleaks.metrics.measurement import Measurement
@@ -242,6 +242,73 @@ def test_of_a_column_that_does_not_vary_or_of_three_records_nothing_is_shown() -
     few = follow((away * moved)[:3], moved[:3] ** 2, away[:3] ** 2)
     assert few.high.tolist() == [1.0, 1.0]
     assert gain(few, few).high.tolist() == [1.0, 1.0]
+
+
+def alike(threat: ThreatFinding, column: str) -> ThreatFinding:
+    """Return a threat under which nobody attacked differs in a column: nothing was measured in it."""
+    nothing = Measurement(0.0, 0.0, 1.0, 50, "leakage", "records")
+    (guess,) = threat.findings
+    columns = tuple(
+        replace(c, adds=nothing, chance=1.0, differs=False) if c.column == column else c
+        for c in guess.columns
+    )
+    return replace(threat, findings=(replace(guess, columns=columns),))
+
+
+def test_where_nobody_attacked_differs_no_number_of_seeds_is_asked_for() -> None:
+    little = Measurement(0.01, 0.0, 0.05, 50, "leakage", "records")
+    wide = Measurement(0.01, 0.0, 0.6, 50, "leakage", "records")
+    settled = alike(a_threat("white-box", [little, little], [0.5, 0.5]), "c1")
+    head = headline([settled])
+    assert (head.level, head.open_column, head.up_to) == (UNSETTLED, "c1", 1.0)
+    said = "up to 100 % in “c1” is not ruled out, as nobody attacked differs in this column"
+    assert head.sentence.endswith(f"{said}.")
+    assert head.conditions[0].sentence.endswith(f"unsettled, {said}.")
+    assert above(head, 0.3) == (
+        "joining may add up to 1.000 (that is not ruled out, as nobody attacked differs in “c1”)"
+    )
+    told = " ".join(advice(head, [settled], []))
+    assert "nobody attacked differs in this column" in told
+    assert "seeds" not in told
+    # Another column that is open too is not forgotten.
+    both = alike(a_threat("white-box", [wide, little], [0.5, 0.5]), "c1")
+    assert headline([both]).sentence.endswith(
+        f"{said}, nor is up to 60 % in “c0”, of which more records or seeds would say."
+    )
+    # Where it is the other way round, more people say.
+    few = a_threat("white-box", [Measurement(0.0, 0.0, 1.0, 3, "leakage", "records")], [1.0])
+    assert headline([few]).sentence.endswith("is not ruled out; more records or seeds would say.")
+
+
+def test_a_defense_says_the_same_of_such_a_column() -> None:
+    leak = Measurement(0.8, 0.7, 0.9, 50, "leakage", "records")
+    gone = Measurement(0.01, 0.0, 0.05, 50, "leakage", "records")
+    nothing = Measurement(0.0, 0.0, 1.0, 50, "leakage", "records")
+    threat = alike(a_threat("white-box", [leak, leak], [0.0, 0.0]), "c1")
+    head = headline([threat])
+    first = ColumnDefense("c0", leak, gone)
+    pairs = (first, ColumnDefense("c1", nothing, nothing, differs=False))
+    defense = replace(
+        low_case().defenses[0], columns=pairs, column=first, worst=first, against=("white-box",)
+    )
+    told = " ".join(advice(head, [threat], [defense]))
+    assert (
+        "With it up to 100 % in “c1” is not ruled out, as nobody attacked differs in this column."
+        in told
+    )
+
+
+def test_a_guess_knows_the_columns_in_which_nobody_attacked_differs() -> None:
+    rng = np.random.default_rng(0)
+    truth, guess = rng.normal(size=(50, 2)), rng.normal(size=(50, 2))
+    truth[:, 1] = 3.0
+    away, moved = truth - truth.mean(axis=0), guess - guess.mean(axis=0)
+    squares = [sealed(part) for part in ((guess - truth) ** 2, moved * away, moved**2)]
+    nowhere = sealed_bools(np.zeros(truth.shape, dtype=bool))
+    scored = Scored("half", "attack", *squares, 0, 0.0, 0.0, "", {}, nowhere)
+    found = combine_guess({0: (scored, sealed(away**2))}, ["income", "rare"], None)
+    assert [column.differs for column in found.columns] == [True, False]
+    assert found.columns[1].adds.high == 1.0
 
 
 def test_fewer_known_people_than_asked_for_are_told_in_one_note() -> None:

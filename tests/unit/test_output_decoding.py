@@ -76,16 +76,6 @@ def test_outputs_of_training_are_read_where_they_are_precise() -> None:
         TrainingOutputDecoding().infer(view(7, epochs=3)[0], np.random.default_rng(0))
 
 
-def test_exchanged_outputs_are_those_of_others() -> None:
-    seen, truth = view(2)
-    order = np.roll(np.arange(8), 1)
-    swapped = seen.exchanged(order)
-    assert np.abs(swapped.outputs() - seen.outputs()[order]).max() < 1e-9
-    for attack, near in ((OutputDecoding(), 1e-12), (TrainingOutputDecoding(), 1e-9)):
-        found = attack.infer(swapped, np.random.default_rng(0)).values
-        assert np.abs(found - truth[order]).max() < near  # type: ignore[index]
-
-
 def test_a_training_on_ciphertexts_leaks_its_whole_numbers_at_prediction() -> None:
     options = {"key_bits": 512, "insecure_test_key": True, "epochs": 2, "records": 12}
     scenario = Scenario(

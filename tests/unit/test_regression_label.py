@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 import whatleaks
+from whatleaks.crypto.keys import generate_keys
+from whatleaks.federation.regression import linear
 
 QUICK = {"quick": True, "targets": 30, "inversion_steps": 20, "defenses": False, "progress": False}
 
@@ -21,7 +23,9 @@ def houses(rows: int = 300) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("model", ["lr", "encrypted"])
-def test_an_audit_with_a_price_as_label(model: str) -> None:
+def test_an_audit_with_a_price_as_label(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = generate_keys("heu-paillier", 512, insecure_test_key=True)  # test_key_sizes: no matter
+    monkeypatch.setattr(linear, "generate_keys", lambda *_, **__: short)
     result = whatleaks.audit(houses(), "price", ["garden", "income"], model=model, **QUICK).result
     assert len(result.classes) == 4
     assert any("'price' is a number with 300 values" in note for note in result.notes)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from whatleaks.auditor.combine import sees_nothing
 from whatleaks.auditor.levels import (
+    ALIKE,
     COMPLETE,
     LOW,
     MORE,
@@ -67,7 +68,7 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     if found.word == UNSETTLED:
         text = (
             f"What joining adds is unsettled: none of the attacks tried ({attacks}) shows "
-            f"{percent(LOW)} or more beyond luck, but {found.open}; {MORE}."
+            f"{percent(LOW)} or more beyond luck, but {found.unsettled}."
         )
     elif not found.beyond:
         text = (
@@ -95,6 +96,7 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     return Headline(
         text, found.word, column.leakage, column.adds, threat.name, attack.name, column.column,
         found.beyond, conditions, already, found.up_to, found.open_column,
+        found.differs,
     )  # fmt: skip
 
 
@@ -183,7 +185,7 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
 def _told(found: Rated) -> str:
     """Say the word, what is added and what is not ruled out."""
     if found.word == UNSETTLED:
-        return f"{UNSETTLED}, {found.open}; {MORE}"
+        return f"{UNSETTLED}, {found.unsettled}"
     if not found.beyond:
         return f"{found.word}, joining adds nothing that could be told from luck"
     column = found.worst[2]
@@ -280,6 +282,11 @@ def _about_defenses(
         return ["No attack ran, so no defense was tried. Choose another threat or model."]
     if head.level == "low":
         return ["No attack tried here calls for a defense. A stronger one may: see the limit."]
+    if head.level == UNSETTLED and not head.differs:
+        return [
+            f"Nothing says whether “{head.open_column}” needs a defense: {ALIKE}. Attack more records "
+            f"({argument('targets')}) until some do, or leave it out ({argument('drop')})."
+        ]
     if head.level == UNSETTLED:
         return [
             f"This audit is too small to say whether a defense is needed: up to {percent(head.up_to)} "
@@ -308,7 +315,7 @@ def _about_defenses(
         if open_.after.high >= ENOUGH:
             lines.append(
                 f"With it up to {percent(min(open_.after.high, 1.0))} in “{open_.column}” is not ruled "
-                f"out; {MORE}."
+                f"out{f'; {MORE}' if open_.differs else f', as {ALIKE}'}."
             )
         if best.limit.value >= ENOUGH:
             lines.append(

@@ -21,6 +21,7 @@ from whatleaks.auditor.combine import (
 from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of
 from whatleaks.auditor.result import (
     ColumnDefense,
+    ColumnFinding,
     DefenseFinding,
     GuessFinding,
     Headline,
@@ -93,9 +94,9 @@ def combine_defenses(
         tried_with = attacks_of(after)
         strongest = leaders(tried_with)
         pairs = tuple(
-            ColumnDefense(column, before[i].columns[j].adds, tried_with[k].columns[j].adds)
-            for j, (column, i, k) in enumerate(
-                zip(columns, leaders(before).tolist(), strongest.tolist(), strict=True)
+            _pair(before[i].columns[j], tried_with[k].columns[j])
+            for j, (i, k) in enumerate(
+                zip(leaders(before).tolist(), strongest.tolist(), strict=True)
             )
         )
         own = next((pair for pair in pairs if pair.column == head.column), None)
@@ -207,6 +208,10 @@ def _card(name: str) -> Card:
         return card("defense", name)
     except UsageError:
         return card("detector", name)
+
+
+def _pair(before: ColumnFinding, after: ColumnFinding) -> ColumnDefense:
+    return ColumnDefense(after.column, before.adds, after.adds, after.differs)
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:

@@ -20,6 +20,7 @@ ALARMS = 0.05  # how many audits may raise an alarm where nothing is told
 UNKNOWN = "unknown"  # the level where no attack ran
 UNSETTLED = "unsettled"  # the level where little was found and more is not ruled out
 MORE = "more records or seeds would say"
+ALIKE = "nobody attacked differs in this column"  # so that no repetition says more of it
 
 Found = tuple[ThreatFinding, GuessFinding, ColumnFinding]
 
@@ -74,7 +75,8 @@ class Rated:
     """Where most is added, whether beyond luck, the word for it, and what is not ruled out.
 
     ``up_to``: the largest upper end of all intervals, in ``open_column``. Where the word is
-    unsettled, that is the column to look at.
+    unsettled, that is the column to look at. Where nobody attacked ``differs`` in it, ``next_to`` is
+    the largest end of a column that was measured.
     """
 
     worst: Found
@@ -82,6 +84,9 @@ class Rated:
     word: str
     up_to: float
     open_column: str
+    differs: bool = True
+    next_to: float = 0.0
+    next_column: str = ""
 
     @property
     def open(self) -> str:
@@ -90,7 +95,18 @@ class Rated:
             return ""
         if self.word != UNSETTLED and self.open_column == self.worst[2].column:
             return f"up to {percent(self.up_to)} is not ruled out"
-        return f"up to {percent(self.up_to)} in “{self.open_column}” is not ruled out"
+        said = f"up to {percent(self.up_to)} in “{self.open_column}” is not ruled out"
+        return said if self.differs else f"{said}, as {ALIKE}"
+
+    @property
+    def unsettled(self) -> str:
+        """Say what is open, and what would settle it where anything does."""
+        if self.differs:
+            return f"{self.open}; {MORE}"
+        if self.next_to < LOW:
+            return self.open
+        also = f"up to {percent(self.next_to)} in “{self.next_column}”"
+        return f"{self.open}, nor is {also}, of which {MORE}"
 
     @property
     def reaches_further(self) -> bool:
@@ -111,7 +127,12 @@ def rated(tried: Sequence[Found], compared: int) -> Rated:
     word = level(worst[2]) if sure else "low"
     if word == "low" and up_to >= LOW:
         worst, word = open_, UNSETTLED
-    return Rated(worst, bool(sure), word, up_to, open_[2].column)
+    measured = [column for _, _, column in tried if column.differs]
+    after = max(measured, key=lambda column: column.adds.high, default=open_[2])
+    return Rated(
+        worst, bool(sure), word, up_to, open_[2].column, open_[2].differs,
+        min(after.adds.high, 1.0) if measured else 0.0, after.column,
+    )  # fmt: skip
 
 
 def above(head: Headline, most: float) -> str | None:
@@ -120,4 +141,5 @@ def above(head: Headline, most: float) -> str | None:
         return None
     if head.beyond_guessing and head.level != UNSETTLED and head.adds.value > most:
         return f"joining adds {head.adds.value:.3f}"
-    return f"joining may add up to {head.up_to:.3f} (that is not ruled out; {MORE})"
+    why = f"; {MORE}" if head.differs else f", as nobody attacked differs in “{head.open_column}”"
+    return f"joining may add up to {head.up_to:.3f} (that is not ruled out{why})"

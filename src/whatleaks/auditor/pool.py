@@ -235,6 +235,7 @@ def _leads(
     best = np.array([rival.followed.value for rival in rivals] or [np.zeros(len(columns))])
     chosen = best.argmax(axis=0)
     lead, luck = leads(pool, rivals, chosen)
+    differs = pool.spread.sum(axis=0) > 0.0
     first = pool.leakage[0]
     nothing = Measurement(0.0, 0.0, 0.0, first.n, first.unit, first.over)
     made = []
@@ -251,6 +252,7 @@ def _leads(
                 adds if known is None else left_open(adds, known),
                 0.0 if known is None else known.value,
                 chance,
+                differs=bool(differs[j]),
             )
         )
     return tuple(made)

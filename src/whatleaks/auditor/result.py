@@ -43,7 +43,8 @@ class ColumnFinding:
     ``adds`` the difference: what joining adds, at most what the own columns leave open
     (1 - ``alone``). ``chance``: how often luck alone shows as much. ``recovered`` is stricter
     than leakage: 1 - error / variance, at least 0; one means that the guesses themselves are
-    the values. ``by``: of the limit, which guess it is.
+    the values. ``by``: of the limit, which guess it is. ``differs``: whether any two of the people
+    attacked differ in the column; where none do, nothing was measured.
     """
 
     column: str
@@ -56,6 +57,7 @@ class ColumnFinding:
     chance: float = 1.0
     people: People | None = None
     by: str = ""
+    differs: bool = True
 
     @property
     def known(self) -> float:
@@ -132,6 +134,7 @@ class ColumnDefense:
     column: str
     before: Measurement
     after: Measurement
+    differs: bool = True  # whether any two of the people attacked with it do
 
 
 @dataclass(frozen=True)
@@ -266,7 +269,8 @@ class Headline:
     reaches furthest); "unknown" if no attack ran.
     ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
     ``already``: columns that the partner has without joining. ``up_to``: the largest upper end of
-    all intervals, in ``open_column``: more than that is ruled out, less is not.
+    all intervals, in ``open_column``: more than that is ruled out, less is not. ``differs``: whether
+    any two of the people attacked differ in that column.
     """
 
     sentence: str
@@ -281,6 +285,7 @@ class Headline:
     already: tuple[str, ...] = ()
     up_to: float = 1.0
     open_column: str = ""
+    differs: bool = True
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,15 @@ class Holdings:
             grids={**self.grids, party: Grids((grid,))},
         )
 
+    def exchanged(self, parties: Sequence[str], rows: Ints, order: Ints) -> Holdings:
+        """Let some parties hold the record ``rows[order[i]]`` in the place of ``rows[i]``."""
+        columns = dict(self.columns)
+        for party in parties:
+            table = np.array(columns[party])
+            table[rows] = columns[party][rows[order]]
+            columns[party] = sealed(table)
+        return replace(self, columns=columns)
+
     def keeping(self, parties: Sequence[str], kept: Bools) -> Holdings:
         """Leave out columns of some parties: ``kept`` follows their joined columns."""
         columns, names, at = dict(self.columns), dict(self.names), 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import uniform_filter
 
 from whatleaks.arrays import Floats
 
@@ -24,6 +23,8 @@ def ssim(one: Floats, other: Floats) -> Floats:
     windows of 7 x 7 pixels (narrower pictures: as wide as they are), averaged over all windows
     that lie inside.
     """
+    from scipy.ndimage import uniform_filter
+
     window = min(WINDOW, *one.shape[1:3])
     size, inside = (1, window, window, 1), window * window
     fair = inside / max(inside - 1, 1)  # sample variances

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from whatleaks.arrays import Floats, Ints, sealed
 
@@ -22,6 +21,8 @@ def auc_parts(scores: Floats, labels: Ints) -> Floats:
     With more than two classes the mean over classes of one against the rest. A class that no
     record has, or every record has, has no AUC and is left out; without any, all are one half.
     """
+    from scipy.stats import rankdata  # half a second, and not before it is needed
+
     n, classes = scores.shape
     parts = []
     for k in range(1, classes) if classes == 2 else range(classes):

@@ -97,7 +97,8 @@ def build(
     widths = (inputs, *layers.hidden, layers.output)
     parts: list[torch.nn.Module] = []
     for i, (size_in, size_out) in enumerate(pairwise(widths)):
-        with torch.random.fork_rng(devices=[]):  # its own first weights come from a global stream
+        # Torch draws first weights too, which are not kept; skip_init would load its compiler's rooms.
+        with torch.random.fork_rng(devices=[]):
             linear = torch.nn.Linear(size_in, size_out, bias=bias, dtype=dtype)
         bound = 1.0 / sqrt(joined if i == 0 and joined is not None else size_in)
         with torch.no_grad():

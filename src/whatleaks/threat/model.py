@@ -11,7 +11,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.errors import WireError
-from whatleaks.threat.grants import Grant, Granted
+from whatleaks.threat.grants import Grant, Granted, KnownPeople
 from whatleaks.wire.message import Message, Plain
 from whatleaks.wire.parties import ACTIVE
 
@@ -77,6 +77,11 @@ class ThreatModel(Generic[V]):
     def malicious(self) -> bool:
         """Whether the adversary breaks the protocol."""
         return self.conduct is Conduct.MALICIOUS
+
+    @property
+    def knows_people(self) -> bool:
+        """Whether the adversary has complete records of some people."""
+        return KnownPeople in self.grants
 
     def view_for(self, shows: frozenset[str], offers: frozenset[type[Grant]]) -> type[V] | None:
         """Return the view on a federation that shows and offers this, or None if it has none."""

@@ -1,15 +1,15 @@
 """The control: the same attack with the messages exchanged between records.
 
 Its own columns stay in place, so what the control still follows the attacker knew without
-the message. What joining adds is the difference. Where a message is of a whole batch the people of
-the training change names instead, own columns with them: there an attack that goes by own columns
-alone is told apart only by what a regressor learns from these (``alone``). An attacker who holds the label of every record
-under attack knows that too, and a message goes with the label: there messages are exchanged
-between people of the same label.
+the message. What joining adds is the difference. Where a message is of a whole batch, as a gradient
+is, the federation trains again with the victims' records exchanged instead (``Stage.replayed``). An
+attacker who holds the label of every record under attack knows that too, and a message goes with
+the label: there messages are exchanged between people of the same label.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,18 @@ SUFFIX = " control"
 
 
 def exchanged_view(
-    view: Any, records: int, rng: np.random.Generator, alike: Ints | None = None
+    view: Any,
+    records: int,
+    rng: np.random.Generator,
+    alike: Ints | None = None,
+    replayed: Callable[[Ints], Any] | None = None,
 ) -> Any | None:
     """Return the view with every record's messages taken from another record, one ``alike`` if told.
 
-    None where the view says that its messages cannot be exchanged, or does not say how.
+    A view that does not say how is ``replayed`` in that order. None where the view says that its
+    messages cannot be exchanged, or nobody can say how.
     """
-    exchange = getattr(view, "exchanged", None)
+    exchange = getattr(view, "exchanged", replayed)
     if exchange is None or records < 2:
         return None
     return exchange(derangement(records, rng) if alike is None else within(alike, rng))

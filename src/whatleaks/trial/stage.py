@@ -127,6 +127,22 @@ class Stage:
         """The coalition's columns of the records that trained."""
         return self.holdings.joined(self.members, self.rows.training)
 
+    def replayed(self, order: Ints) -> Any | None:
+        """Return the targets' view had the victims' records been those of other targets.
+
+        For messages of whole batches, which cannot be exchanged between records: the federation
+        trains again in the clear, with the coalition's columns and the labels in place. None where
+        it cannot.
+        """
+        again = getattr(self.trained, "replayed", None)
+        if again is None:
+            return None
+        holdings = self.holdings.exchanged(self.victims, self.rows.targets, order)
+        channel = Channel(Transcript(self.coalition), self.alter)
+        trained = again(holdings, channel)
+        stage = replace(self, holdings=holdings, trained=trained, training=channel.transcript)
+        return stage.view(self.rows.targets)
+
     def _asked(self, rows: Ints) -> list[Message]:
         """Have ``rows`` predicted as often as the adversary asks; the coalition's messages."""
         rounds = []

@@ -409,7 +409,8 @@ def _guess(
     if "control" in scenario.references:
         targets = stage.rows.targets
         alike = stage.holdings.labels[targets] if stage.holds_labels else None
-        swapped = exchanged_view(view, len(targets), streams.rng("control"), alike)
+        luck = streams.rng("control")
+        swapped = exchanged_view(view, len(targets), luck, alike, stage.replayed)
     guessers = list(parts.attacks)
     if parts.hijacker is not None:
         guessers.insert(0, stage.trained.reading)

@@ -143,7 +143,7 @@ def run_regression(
         channel.transcript,
         active.weights,
         sealed(np.concatenate([passive.weights for passive in passives.values()])),
-        tuple(_loss(link, x, np.concatenate(parts), y, settings.alpha) for parts in epochs),
+        tuple(loss(link, x, np.concatenate(parts), y, settings.alpha) for parts in epochs),
         weights,
         {name: passive.own_steps() for name, passive in passives.items()},
     )
@@ -204,7 +204,7 @@ def plain_regression(
     losses, outputs, residuals = [], [], []
     adam = [Adam(np.zeros(len(part)), 1.0) for part in (w_active, w_passive)]
     for epoch in range(settings.epochs):
-        losses.append(_loss(link, x, np.concatenate([w_active, w_passive]), y, alpha))
+        losses.append(loss(link, x, np.concatenate([w_active, w_passive]), y, alpha))
         for rows in settings.batches(len(y), epoch):
             z = theirs[rows] @ w_passive
             d = link.slope * (z + own[rows] @ w_active) + link.offset - y[rows]
@@ -217,7 +217,7 @@ def plain_regression(
             )
             outputs.append(sealed(z))
             residuals.append(sealed(d))
-    losses.append(_loss(link, x, np.concatenate([w_active, w_passive]), y, alpha))
+    losses.append(loss(link, x, np.concatenate([w_active, w_passive]), y, alpha))
     return PlainRun(w_active, w_passive, tuple(outputs), tuple(residuals), tuple(losses))
 
 
@@ -234,6 +234,6 @@ def gradient_error(x: Floats, d: Floats, numbers: FixedPoint) -> Floats:
     return bound
 
 
-def _loss(link: Link, x: Floats, weights: Floats, y: Floats, alpha: float) -> float:
+def loss(link: Link, x: Floats, weights: Floats, y: Floats, alpha: float) -> float:
     """Return the loss of section 2.1 over all records; the experimenter's, no party's."""
     return link.loss(x @ weights, y) + 0.5 * alpha * float(weights @ weights)

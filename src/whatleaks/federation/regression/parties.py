@@ -52,6 +52,11 @@ def gradient_width(key: PublicKey, masked: bool) -> int:
     return 2 * key.numbers.bits + summed + (HIDING_BITS + 2 if masked else 0)
 
 
+def made_up_records(columns: int) -> Floats:
+    """Return as many independent records as there are columns: what the active party asks about."""
+    return sealed(0.5 * (np.ones((columns, columns)) + np.eye(columns)))
+
+
 class Party:
     """What the data parties do: hold columns and weights, form a gradient, take a step."""
 
@@ -205,7 +210,7 @@ class ActiveParty(Party):
             n = columns[passive]
             if 8 * n * n > LARGEST:
                 raise WireError(f"{passive!r} announces {n} columns: too many to ask about")
-            records = sealed(0.5 * (np.ones((n, n)) + np.eye(n)))
+            records = made_up_records(n)
             self._post.send(step, ACTIVE, passive, "query", Plain(records))
             payload = yield Expected(step, passive, "intermediate", (n,), True)
             asked[passive] = (records, read_plain(payload))

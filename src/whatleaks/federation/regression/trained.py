@@ -165,6 +165,21 @@ class RegressionTrained(TrainedOnBatch):
         own, _, target = super().tables()
         return own, self._passives, target
 
+    def replayed(self, holdings: Holdings, channel: Channel) -> RegressionTrained:
+        """Return the same training of other ``holdings``, in the clear, fake columns as they were."""
+        from whatleaks.federation.regression.replay import replay
+
+        own, tables, target = tables_of(holdings, self.rows, self.link)
+        passives = [
+            sealed(np.concatenate([table, held[:, table.shape[1] :]], axis=1))
+            for table, held in zip(tables, self._passives, strict=True)
+        ]
+        settings, streams, link = self.settings, self._streams, self.link
+        done = replay(link, own, passives, target, settings, streams, channel)
+        return RegressionTrained(
+            holdings, self.rows, settings, streams, done, link, passives, self._curious
+        )
+
     def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
         """Return the public ranges and the victims' answers to made-up records.
 

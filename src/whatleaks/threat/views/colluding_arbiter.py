@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints
+from whatleaks.arrays import Floats
 from whatleaks.codec import travels
 from whatleaks.models.regression_history import DecryptedSteps
 from whatleaks.threat.grants import Grant, Ranges
@@ -30,10 +30,6 @@ class ColludingArbiterView:
     def own(self) -> Floats:
         """The active party's columns."""
         return self.training.own
-
-    def exchanged(self, order: Ints) -> Self:
-        """Return the view with every record's residuals, and its share of gradients, from another."""
-        return replace(self, training=self.training.renamed(order))
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it alone."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.arrays import Floats, Ints
 from whatleaks.codec import travels
 from whatleaks.models.adam_roots import rounds_undone
 from whatleaks.models.replayed_steps import replayed
@@ -41,23 +41,6 @@ class EncryptedLinearView:
     slope: float = 1.0
     offset: float = 0.0
     optimiser: str = "sgd"
-
-    def exchanged(self, order: Ints) -> Self | None:
-        """Return the view with all that was sent about a record taken from another.
-
-        A gradient is of a whole batch, so the records of the training change their names. What
-        the own columns tell of a person by themselves stands beside it, as what is known alone.
-        """
-        return self.renamed(order)
-
-    def renamed(self, order: Ints) -> Self:
-        """Return the same training with record ``order[i]`` in the place of record i."""
-        return replace(
-            self,
-            own=sealed(self.own[order]),
-            labels=sealed(self.labels[order]),
-            batches=moved(self.batches, order),
-        )
 
     def with_outputs(self, z: Floats) -> Self:
         """Return the view as it would be if the partner's outputs were ``z``: records x epochs.
@@ -115,9 +98,3 @@ class EncryptedLinearView:
         total = z + self.own[rows] @ self.weights[steps].T
         found: Floats = self.slope * total + self.offset - self.labels[rows, None]
         return found
-
-
-def moved(batches: tuple[Ints, ...], order: Ints) -> tuple[Ints, ...]:
-    """Return the batches' rows where record ``order[i]`` is called i."""
-    place = np.argsort(order)
-    return tuple(sealed_ints(place[rows]) for rows in batches)

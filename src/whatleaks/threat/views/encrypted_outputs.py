@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed
+from whatleaks.arrays import Floats
 from whatleaks.codec import travels
 from whatleaks.models.grids import Grids
 from whatleaks.threat.grants import Grant, Queries
@@ -23,10 +23,6 @@ class EncryptedOutputsView(EncryptedLinearView):
 
     predicted: Floats = field(kw_only=True)
     grids: Grids = field(kw_only=True)
-
-    def exchanged(self, order: Ints) -> Self:
-        """Return the view with every record's outputs taken from another: at prediction and before."""
-        return replace(self.renamed(order), predicted=sealed(self.predicted[order]))
 
     def evidence(self) -> Floats:
         """Return one row per record with all that is seen about it."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-import numpy as np
-
-from whatleaks.arrays import Ints, sealed_ints
 from whatleaks.codec import travels
 from whatleaks.threat.grants import Grant, KnownValues
 from whatleaks.threat.views.encrypted import EncryptedLinearView
@@ -21,12 +18,3 @@ class EncryptedValuesView(EncryptedLinearView):
     needs: ClassVar[tuple[type[Grant], ...]] = (KnownValues,)
 
     known: KnownValues = field(kw_only=True)
-
-    def exchanged(self, order: Ints) -> Self:
-        """Return the view of renamed records; the known values go with theirs.
-
-        What those alone are worth is a baseline of its own.
-        """
-        place = np.argsort(order)
-        known = replace(self.known, rows=sealed_ints(place[self.known.rows]))
-        return replace(self.renamed(order), known=known)
