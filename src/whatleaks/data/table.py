@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from whatleaks.data.naming import listed, refuse_repeated
 from whatleaks.errors import TableError, UsageError, argument, choice, nearest
 from whatleaks.wire.parties import passive_names
@@ -240,44 +242,35 @@ def _csv(path: Path, raw: bytes) -> pd.DataFrame:
             table = attempt(threads=False)  # slower, but it counts the rows
         except pyarrow.ArrowInvalid as error:
             raise TableError(_why_no_table(path, separator, str(error))) from None
-    doubtful = _maybe_thousands(table, separator)
+    doubtful = _maybe_thousands(table)
     if doubtful:
-        as_words = {name: pyarrow.string() for name in doubtful}
-        convert = arrow.ConvertOptions(
-            column_types=as_words,
-            null_values=_MISSING,
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=True,
-        )
+        convert.include_columns = doubtful
+        convert.column_types = {name: pyarrow.string() for name in doubtful}
         words = attempt(threads=True)
-        doubtful = [name for name in doubtful if _in_groups(words[name])]
-        for name in doubtful:
+        for name in filter(lambda name: _in_groups(words[name]), doubtful):
             table = table.set_column(table.column_names.index(name), name, words[name])
     return _to_pandas(path, table)
 
 
-def _maybe_thousands(table: Any, separator: str) -> list[str]:
-    """Name the columns read with a decimal point in a file where points may mark thousands.
+def _maybe_thousands(table: Any) -> list[str]:
+    """Name the columns read with a decimal point in which points may mark thousands.
 
-    That is a file whose cells are cut by semicolons, or which holds numbers such as 7,57.
+    None of their first numbers has more than three decimals. What the points mean is found out
+    when all columns are known and the user was heard: until then such numbers stay words.
     """
     import pyarrow
-    from pyarrow import compute
 
     names = table.column_names
     if len(set(names)) < len(names):
         return []  # refused later, by name
-    floats = [n for n in names if pyarrow.types.is_floating(table.schema.field(n).type)]
-    if not floats:
-        return []
-    if separator == ";":
-        return floats
+    found = []
     for name in names:
-        if pyarrow.types.is_string(table.schema.field(name).type):
-            found = compute.match_substring_regex(table[name].slice(0, 1000), r"^[+-]?\d+,\d+$")
-            if compute.any(found).as_py():
-                return floats
-    return []
+        if pyarrow.types.is_floating(table.schema.field(name).type):
+            first = table[name].slice(0, 1000).to_numpy()
+            thousandfold = 1000.0 * first[np.abs(first) < 1e12]
+            if np.allclose(thousandfold, np.rint(thousandfold), rtol=1e-12, atol=1e-6):
+                found.append(name)
+    return found
 
 
 def _in_groups(words: Any) -> bool:
