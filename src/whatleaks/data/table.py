@@ -43,8 +43,11 @@ class Joined:
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: Path | str) -> pd.DataFrame:
-    """Read a table from a file; what it is shows from its first bytes, not from its name."""
+def read_table(path: Path | str, *, repeated: bool = False) -> pd.DataFrame:
+    """Read a table from a file; what it is shows from its first bytes, not from its name.
+
+    With ``repeated`` two columns may have one name: whoever asks says so to the user.
+    """
     path = Path(path)
     if path.is_dir():
         raise TableError(f"{path} is a folder: give a CSV or Parquet file.")
@@ -64,6 +67,8 @@ def read_table(path: Path | str) -> pd.DataFrame:
     if not raw.strip():
         raise TableError(f"{path} is empty.")
     frame = _parquet(path, raw) if raw[:4] == b"PAR1" else _csv(path, raw)
+    if not repeated:
+        refuse_repeated(str(path), (str(name) for name in frame.columns))
     if len(frame) == 0:
         raise TableError(f"{path} has a header but no rows.")
     return frame
@@ -330,7 +335,6 @@ def _to_pandas(path: Path, table: Any) -> pd.DataFrame:
     names = [name.strip() or f"unnamed_{i + 1}" for i, name in enumerate(table.column_names)]
     if not names:
         raise TableError(f"{path} has no columns.")
-    refuse_repeated(str(path), names)
     frame: pd.DataFrame = table.rename_columns(names).to_pandas(
         date_as_object=False, ignore_metadata=True
     )
