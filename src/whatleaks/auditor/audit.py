@@ -155,7 +155,7 @@ def run_audit(
         rows=rows,
         training_rows=records.training_rows,
         target_rows=attacked_in.records.asked,
-        worth=worth_of(classed, streams),
+        worth=worth_of(classed, streams, first.target_range[1] - first.target_range[0]),
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
         code=code(),
