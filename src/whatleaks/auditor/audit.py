@@ -107,10 +107,8 @@ def run_audit(
     del frame, checked  # the trials read the packed one: a large table is not held twice
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
-        display.warned(
-            f"this audit takes {in_words(expected)}; a first look is quicker with "
-            f"{choice('quick', True)}"
-        )
+        first_look = "" if spec.quick else f"; a first look is quicker with {choice('quick', True)}"
+        display.warned(f"this audit takes {in_words(expected)}{first_look}")
     if not spec.show_values:
         classes = tuple(f"class {k}" for k, _ in enumerate(first.classes, start=1))
         first = replace(first, classes=classes)
