@@ -25,7 +25,21 @@ if TYPE_CHECKING:
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 16
 _BESIDE = b"whatleaks.beside"
-_MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
+_MISSING = (
+    "",
+    " ",
+    "n/a",
+    "NA",
+    "N/A",
+    "#N/A",
+    "NaN",
+    "nan",
+    "-nan",
+    "null",
+    "NULL",
+    "None",
+    "<NA>",
+)
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
 
@@ -247,21 +261,22 @@ def _csv(path: Path, raw: bytes) -> pd.DataFrame:
             table = attempt(threads=False)  # slower, but it counts the rows
         except pyarrow.ArrowInvalid as error:
             raise TableError(_why_no_table(path, separator, str(error))) from None
-    doubtful = _maybe_thousands(table)
+    doubtful = _doubtful(table)
     if doubtful:
         convert.include_columns = doubtful
         convert.column_types = {name: pyarrow.string() for name in doubtful}
         words = attempt(threads=True)
-        for name in filter(lambda name: _in_groups(words[name]), doubtful):
+        for name in filter(lambda name: _stays_words(words[name]), doubtful):
             table = table.set_column(table.column_names.index(name), name, words[name])
     return _to_pandas(path, table)
 
 
-def _maybe_thousands(table: Any) -> list[str]:
-    """Name the columns read with a decimal point in which points may mark thousands.
+def _doubtful(table: Any) -> list[str]:
+    """Name the columns read as numbers that may be something else.
 
-    None of their first numbers has more than three decimals. What the points mean is found out
-    when all columns are known and the user was heard: until then such numbers stay words.
+    That is where none of the first numbers has more than three decimals: points may mark thousands.
+    What they mean is found out when all columns are known and the user was heard; until then such
+    numbers stay words. And where numbers are so long that their last digits are lost.
     """
     import pyarrow
 
@@ -278,13 +293,15 @@ def _maybe_thousands(table: Any) -> list[str]:
     return found
 
 
-def _in_groups(words: Any) -> bool:
-    """Say whether every number is whole or has its digits in groups of three after points."""
+def _stays_words(words: Any) -> bool:
+    """Say whether every number is whole or has its digits in groups of three after points.
+
+    Whole ones alone are here only if they have too many digits: numbers of accounts, not amounts.
+    """
     from pyarrow import compute
 
     pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)\s*$"
-    fits = compute.all(compute.match_substring_regex(words, pattern)).as_py()
-    return bool(fits and compute.any(compute.match_substring(words, ".")).as_py())
+    return bool(compute.all(compute.match_substring_regex(words, pattern)).as_py())
 
 
 def _why_no_table(path: Path, separator: str, reason: str) -> str:

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 MOSTLY = 0.5  # a column with this share of numbers has words among numbers
 FEW_NUMBERS = 20  # fewer distinct ones are codes of a category, not measurements
 MOST_WORDS = 30  # a column with more distinct words is no column of numbers
-_SPACES = " \u00a0\u202f'\u2019"  # what groups digits and never marks decimals
+_SPACES = " \u00a0\u202f'\u2019_"  # what groups digits and never marks decimals
 _MARKS = (".", ",")
 _MINUS = "\u2212"  # as typesetters write it
 _SIGNS = "".join(c for c in map(chr, range(0x20C1)) if unicodedata.category(c) == "Sc")
-_UNIT = rf"(%|[{re.escape(_SIGNS)}]|EUR|USD|GBP|CHF)"
-_WITH_UNIT = re.compile(rf"\s*([+-]?)\s*(?:{_UNIT}\s*([+-]?[\d.,].*)|([\d.,].*?)\s*{_UNIT})\s*")
+_SIGN = rf"%|[{re.escape(_SIGNS)}]|EUR|USD|GBP|CHF"
+_WITH_UNIT = re.compile(  # before a number only signs: a letter there begins a code such as A12
+    rf"\s*([+-]?)\s*(?:({_SIGN})\s*([+-]?[\d.,].*)|([\d.,].*?)\s*({_SIGN}|[^\W\d_]{{1,4}}))\s*"
+)
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,14 @@ def chosen_styles(decimal: str | None, thousands: str | None) -> tuple[Style, ..
 class Written:
     """A column of words: the distinct ones, which style reads which, and how often each occurs.
 
-    ``plain`` are the words without the ``unit`` that all numbers of the column have.
+    ``plain`` are the words without the ``unit`` that all numbers of the column have. ``several``:
+    numbers with different signs, or some with one and some without.
     """
 
     words: tuple[str, ...]
     plain: tuple[str, ...]
     unit: str
+    several: tuple[str, ...]
     counts: tuple[int, ...]
     reads: dict[Style, tuple[bool, ...]]
 
@@ -143,6 +147,9 @@ def read_written(
     obeyed = False
     for name, seen in wordy.items():
         fitting = [s for s in told if seen.fits(s)] or [s for s in STYLES if seen.fits(s)]
+        if seen.several and not encode_text:
+            problems.append(_several(str(name), seen))
+            continue
         if not fitting or not (seen.marked or seen.counted or na):
             problems += [] if encode_text else _mixed(str(name), seen, known)
             continue
@@ -207,14 +214,18 @@ def _looked(series: pd.Series[Any], told: Sequence[Style]) -> Written | None:
     counted = series.value_counts(dropna=True)
     words = tuple(str(word) for word in counted.index)
     bare = [_bare(word) for word in words]
-    units = {unit for unit, word in bare if any(c.isdecimal() for c in word)}
-    unit = units.pop() if len(units) == 1 else ""
+    units = sorted({unit for unit, word in bare if any(c.isdecimal() for c in word)})
+    unit = units[0] if len(units) == 1 else ""
+    signs = all(not u or re.fullmatch(_SIGN, u) for u in units)
+    mixed = len(units) > 1 and signs and len(words) > FEW_NUMBERS
     plain = tuple(
         rest if found == unit else word.replace(_MINUS, "-")
         for word, (found, rest) in zip(words, bare, strict=True)
     )
     reads = {style: tuple(_fits(style, word) for word in plain) for style in styles}
-    return Written(words, plain, unit, tuple(int(n) for n in counted), reads)
+    return Written(
+        words, plain, unit, tuple(units) if mixed else (), tuple(int(n) for n in counted), reads
+    )
 
 
 def _bare(word: str) -> tuple[str, str]:
@@ -310,6 +321,16 @@ def _ambiguous(name: str, seen: Written) -> Problem:
     )
 
 
+def _several(name: str, seen: Written) -> Problem:
+    found = " and ".join(repr(unit) if unit else "none" for unit in reversed(seen.several))
+    return Problem(
+        f"column {name!r} holds numbers with different signs ({found}): write all alike, or leave "
+        f"it out with {choice('drop', [name])}.",
+        {"drop": (name,)},
+        column=name,
+    )
+
+
 def _mixed(name: str, seen: Written, known: Sequence[Style]) -> list[Problem]:
     """Report words among numbers: how many values, and which words."""
     styles = known or STYLES
@@ -320,6 +341,17 @@ def _mixed(name: str, seen: Written, known: Sequence[Style]) -> list[Problem]:
     if not words or share < MOSTLY or int(read.sum()) <= FEW_NUMBERS or len(words) > MOST_WORDS:
         return []
     values = int(counts[~read].sum())
+    # No words for a missing value, as those of a spreadsheet are that begin with #.
+    if any(char.isdecimal() for word in words if word[:1] != "#" for char in word):
+        shapes = list(dict.fromkeys(re.sub(r"\d", "9", word.strip())[:20] for word in words))
+        return [
+            Problem(
+                f"column {name!r} holds numbers and {values} values that are written otherwise "
+                f"({listed(shapes)}): correct them, or leave it out with {choice('drop', [name])}.",
+                {"drop": (name,)},
+                column=name,
+            )
+        ]
     return [
         Problem(
             f"column {name!r} holds numbers and {values} {'value' if values == 1 else 'values'} that "
