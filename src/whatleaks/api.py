@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from whatleaks.auditor.result import AuditResult
 from whatleaks.catalog import adopted, cards, fingerprint
 from whatleaks.errors import AttackError, UsageError, argument
-from whatleaks.files import write_atomically
+from whatleaks.files import check_writable, write_atomically
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import passive_names
@@ -148,6 +148,8 @@ def audit(
     table, marked = from_frame(frame), ""
     if trained_on is not None:
         table, marked = _marked(table, trained_on)
+    if out is not None:
+        check_writable(Path(out))
     given = None
     if not isinstance(model, str):
         left_out = {str(label), marked, *(str(column) for column in drop)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from whatleaks.errors import StoreError, UsageError
+from whatleaks.errors import StoreError, UsageError, argument
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -36,6 +37,20 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise StoreError(f"cannot write {path}: {error.strerror}") from None
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse an output folder that cannot be written before any work is done."""
+    at = folder
+    while not at.exists() and at != at.parent:
+        at = at.parent
+    try:
+        with TemporaryDirectory(dir=at):  # what can be written is not always what its mode says
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"{argument('out')}: cannot write to {folder} ({error.strerror}): choose another folder"
+        ) from None
 
 
 def _sweep(path: Path) -> None:

@@ -155,10 +155,12 @@ def test_two_files(left: list[int], right: list[int], named: list[str], tmp_path
 def test_a_report_folder_that_cannot_be_written(tmp_path: Path) -> None:
     good().to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "report").write_text("a file where the folder should be")
-    done = whatleaks("audit", "t.csv", *BASE, "--out", "report", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "--out" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    for out in ("report", "/proc/nope/x"):  # root may write to /proc, say its bits
+        done = whatleaks("audit", "t.csv", *BASE, "--out", out, cwd=tmp_path)
+        assert done.returncode == 2
+        assert f"--out: cannot write to {out}" in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "t.csv"]
 
 
 def test_a_data_set_that_is_not_at_hand_says_how_to_get_it(tmp_path: Path) -> None:

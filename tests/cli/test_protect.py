@@ -90,3 +90,16 @@ def test_the_table_is_never_written_over_and_folders_are_made(
     new = tmp_path / "not" / "yet" / "w.csv"
     assert _run(monkeypatch, *ask, "--out", str(new)) == 0
     assert list(pd.read_csv(new)["column"]) == ["b", "c"]
+
+
+def test_it_reads_numbers_as_an_audit_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.random(80), "y": rng.integers(0, 2, 80)})
+    frame["inc"] = [f"{n:,}".replace(",", ".") for n in rng.integers(500, 5000, 80)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    ask = ("protect", str(tmp_path / "t.csv"), "--label", "y", "--passive", "inc")
+    assert _run(monkeypatch, *ask) == 2
+    assert "--thousands . or --decimal . says which" in capsys.readouterr().err
+    assert _run(monkeypatch, *ask, "--thousands", ".") == 0

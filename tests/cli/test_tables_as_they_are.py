@@ -63,6 +63,56 @@ def test_check_alone_suggests_a_command(tmp_path: Path) -> None:
     assert "--label loan --passive" in told["command"]
 
 
+def check(folder: Path, text: str, *flags: str) -> tuple[list[str], str]:
+    """Check a table; return its problems and the command that would run."""
+    (folder / "t.csv").write_text(text)
+    done = command("check", "t.csv", *flags, cwd=folder)
+    lines = done.stdout.splitlines()
+    problems = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
+    assert done.returncode == (2 if problems else 0), done.stderr
+    ready = [line for line in lines if line.startswith("This would run: ")]
+    return problems, ready[0].removeprefix("This would run: ") if ready else ""
+
+
+def test_check_alone_of_a_german_table(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{v:.4f};{1000 * v + 1000:,.1f};{i % 2};{i}".translate(str.maketrans(",.", ".,"))
+        for i, v in enumerate(rng.random(60))
+    ]
+    problems, ready = check(tmp_path, "\n".join(["quote;betrag;y;nr", *rows]))
+    assert len(problems) == 3  # no label, no passive columns, and the number of the row
+    assert problems[0].startswith("--label is missing")
+    assert problems[1].startswith("--passive is missing")
+    assert "'nr'" in problems[2]
+    assert ready == "whatleaks audit t.csv --label y --passive quote --drop nr"
+
+
+def test_check_lists_repeated_names_with_everything_else(tmp_path: Path) -> None:
+    rows = [f"{i * i % 37 / 7:.4f},{i},{i * 7 % 11 / 3:.4f},7,{i % 2}" for i in range(60)]
+    problems, ready = check(tmp_path, "\n".join(["a,p,p,k,y", *rows]), "--label", "y")
+    assert problems[0] == "t.csv has more than one column 'p': rename them."
+    assert [any(word in line for line in problems) for word in ("--passive", "'k'")] == [True] * 2
+    assert any("'p' looks like an identifier" in line for line in problems)
+    assert ready == ""
+
+
+def test_check_of_a_table_with_one_column(tmp_path: Path) -> None:
+    problems, ready = check(tmp_path, "\n".join(["a", *(str(i % 2) for i in range(60))]))
+    assert sum("--passive" in line for line in problems) == 1
+    assert ready == ""
+
+
+def test_check_of_two_files_without_a_label(tmp_path: Path) -> None:
+    frame = people()
+    frame["id"], frame["plan"] = range(len(frame)), "basic"
+    frame[["id", "deposit", "plan"]].to_csv(tmp_path / "bank.csv", index=False)
+    own = frame[["id", "age", "job", "loan"]].to_csv(index=False)
+    problems, ready = check(tmp_path, own, "--passive-file", "bank.csv", "--id", "id")
+    assert ["--label" in problems[0], "'plan'" in problems[1], len(problems)] == [True, True, 2]
+    assert ready.startswith("whatleaks audit t.csv --label loan --passive-file bank.csv --id id")
+
+
 def test_two_partners_with_a_file_each_a_shared_name_and_a_file_name_that_is_no_text(
     tmp_path: Path,
 ) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -175,6 +175,15 @@ def test_skops(name: str, tmp_path: Path) -> None:
     skops.dump(pipeline, tmp_path / "m.skops")
     given = read_model(tmp_path / "m.skops", columns(frame))
     assert given.digest() == read_model(pipeline, columns(frame)).digest()
+
+
+def test_skops_with_a_model_of_scikit_learn_that_is_not_read_yet(tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io")
+    frame = numbers(0)
+    model = HistGradientBoostingClassifier(max_iter=2).fit(frame[NUMBERS], frame.y)
+    skops.dump(model, tmp_path / "m.skops")
+    with pytest.raises(UsageError, match="TreePredictor, a part of scikit-learn that cannot be re"):
+        read_model(tmp_path / "m.skops", NUMBERS)
 
 
 class Stranger:

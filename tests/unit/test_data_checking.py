@@ -137,7 +137,7 @@ def test_points_that_mark_thousands_in_a_file_with_semicolons(tmp_path: Path) ->
     path.write_text("price;rent\n7.570;3.5\n12.000;4.25\n9.950;1.0\n")
     assert read_written(read_table(path))[0]["price"].tolist() == [7.57, 12.0, 9.95]
     path.write_text("price,rent\n7.570,3.5\n12.000,4.25\n9.950,1.0\n")
-    assert read_table(path)["price"].tolist() == [7.57, 12.0, 9.95]
+    assert read_written(read_table(path))[0]["price"].tolist() == [7.57, 12.0, 9.95]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.datasets import load_breast_cancer
 
-from whatleaks.auditor.estimate import estimated_seconds, in_words
+import whatleaks
+from whatleaks.auditor import audit
+from whatleaks.auditor.estimate import START, estimated_seconds, in_words
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.spec import AuditSpec
 
@@ -20,20 +23,46 @@ def test_more_of_anything_takes_longer() -> None:
     assert seconds(columns=500) > plain
     assert seconds(seeds=6) > plain
     assert seconds(defenses=False) < plain
-    assert seconds(width=2) == pytest.approx(plain / 2)
+    assert seconds(width=2) == pytest.approx(START + (plain - START) / 2)
 
 
 def test_it_is_near_what_was_measured() -> None:
-    # benchmarks/bench_audit_cost.py, in processor time: within a factor of two
+    # benchmarks/bench_audit_cost.py, in processor time: docs/reading-a-report.md has the table
     for asked, measured in MEASURED:
-        assert measured / 2 < seconds(**asked) < 2 * measured
+        assert measured / 1.2 < seconds(**asked) < 1.2 * measured
 
 
 MEASURED: list[tuple[dict[str, object], float]] = [
-    ({"rows": 178, "columns": 13, "quick": True}, 11.0),
-    ({}, 40.0),
-    ({"rows": 2_000, "columns": 500}, 226.0),
+    ({"rows": 178, "columns": 13, "quick": True}, 19.0),
+    ({}, 56.0),
+    ({"rows": 2_000, "columns": 500}, 187.0),
+    ({"rows": 1_000_000, "columns": 50}, 361.0),
 ]
+
+
+class Begun(Exception):
+    """The first trial would run now."""
+
+
+@pytest.mark.parametrize("options", [{}, {"quick": True, "seeds": 1}])
+def test_it_is_said_before_anything_runs_without_a_terminal_too(
+    options: dict[str, bool], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def begin(*_: object) -> None:
+        raise Begun
+
+    monkeypatch.setattr(audit, "_rounds", begin)
+    frame = load_breast_cancer(as_frame=True).frame
+    with pytest.raises(Begun):
+        whatleaks.audit(frame, "target", list(frame.columns[:15]), progress=True, **options)
+    said = capsys.readouterr().err
+    if options:
+        assert said == ""  # a first look is short
+    else:
+        assert (
+            said
+            == "warning: this audit takes about 60 s; a first look is quicker with quick=True\n"
+        )
 
 
 def test_it_is_said_in_words() -> None:

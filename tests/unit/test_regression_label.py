@@ -11,6 +11,8 @@ import pytest
 import whatleaks
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.federation.regression import linear
+from whatleaks.report.html import render
+from whatleaks.report.terminal import summary
 
 QUICK = {"quick": True, "targets": 30, "inversion_steps": 20, "defenses": False, "progress": False}
 
@@ -32,3 +34,13 @@ def test_an_audit_with_a_price_as_label(model: str, monkeypatch: pytest.MonkeyPa
     (note,) = (note for note in result.notes if "The value of 'price'" in note)
     misses = [float(word) for word in re.findall(r"by (\d+)", note)]
     assert 1e3 < misses[0] < misses[1] < 1e5
+    worth = result.worth
+    assert worth.value_error is not None
+    assert worth.value_error_alone is not None
+    assert worth.value_error_gain is not None
+    assert worth.value_error.value == pytest.approx(misses[0], rel=1e-3)
+    assert 1.1 * worth.value_error.value < worth.value_error_alone.value < misses[1]
+    assert worth.value_error_gain.low > 0
+    for text in (summary(result), render(result)):
+        assert "Error for the value" in text
+    assert result.to_dict()["worth"]["value_error"]["unit"] == "units of the label"

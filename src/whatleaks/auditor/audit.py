@@ -118,10 +118,8 @@ def run_audit(
         scenario.check()
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
-        display.warned(
-            f"this audit takes {in_words(expected)}; a first look is quicker with "
-            f"{choice('quick', True)}"
-        )
+        first_look = "" if spec.quick else f"; a first look is quicker with {choice('quick', True)}"
+        display.warned(f"this audit takes {in_words(expected)}{first_look}")
     if not spec.show_values:
         classes = tuple(f"class {k}" for k, _ in enumerate(first.classes, start=1))
         first = replace(first, classes=classes)
@@ -166,7 +164,7 @@ def run_audit(
         rows=rows,
         training_rows=records.training_rows,
         target_rows=attacked_in.records.asked,
-        worth=worth_of(classed, streams),
+        worth=worth_of(classed, streams, first.target_range[1] - first.target_range[0]),
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
         code=code(),

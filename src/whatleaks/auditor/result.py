@@ -192,7 +192,8 @@ class Worth:
     """What joining is worth to the model, on all records that did not train, record by record.
 
     The gains are paired: together less alone, so that more is better. Log loss and AUC are
-    missing where a model gives classes only.
+    missing where a model gives classes only. The value error is how far a numeric label is missed
+    on average, in its own units.
     """
 
     accuracy: Measurement
@@ -204,6 +205,9 @@ class Worth:
     log_loss: Measurement | None = None
     log_loss_alone: Measurement | None = None
     log_loss_gain: Measurement | None = None
+    value_error: Measurement | None = None
+    value_error_alone: Measurement | None = None
+    value_error_gain: Measurement | None = None
 
 
 @dataclass(frozen=True)

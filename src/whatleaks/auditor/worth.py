@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from whatleaks.metrics.intervals import mean_over_records, ratio_over_records, w
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.metrics.worth import auc_parts, log_losses
 from whatleaks.seeds import Streams
+from whatleaks.trial.records import PerRecord
+
+Mean = Callable[[Sequence[Floats], str], Measurement]
 
 
 def accuracy(hits: Sequence[int] | np.ndarray[Any, Any]) -> Measurement:
@@ -22,8 +26,11 @@ def accuracy(hits: Sequence[int] | np.ndarray[Any, Any]) -> Measurement:
     return wilson(int(array.sum()), len(array), "accuracy")
 
 
-def worth_of(entries: Sequence[Entry], streams: Streams) -> Worth:
-    """Compare together and alone, record by record; a person of several seeds is one in the interval."""
+def worth_of(entries: Sequence[Entry], streams: Streams, width: float = 1.0) -> Worth:
+    """Compare together and alone, record by record; a person of several seeds is one in the interval.
+
+    ``width``: the range of a numeric label.
+    """
     held = [entry.records for entry in entries]
     rng = streams.rng("worth")
     people = np.concatenate([records.judged for records in held])
@@ -44,18 +51,28 @@ def worth_of(entries: Sequence[Entry], streams: Streams) -> Worth:
         accuracy(np.concatenate([records.alone for records in held])),
         mean([a - b for a, b in zip(right, alone, strict=True)], "accuracy"),
     )
-    if not all(records.joint.size and records.own.size for records in held):
-        return found
+    if all(records.joint.size and records.own.size for records in held):
+        found = replace(found, **_of_scores(held, mean))
+    if all(records.missed.size and records.missed_alone.size for records in held):
+        unit = "units of the label"
+        found = replace(
+            found,
+            value_error=mean([width * r.missed for r in held], unit),
+            value_error_alone=mean([width * r.missed_alone for r in held], unit),
+            value_error_gain=mean([width * (r.missed_alone - r.missed) for r in held], unit),
+        )
+    return found
+
+
+def _of_scores(held: Sequence[PerRecord], mean: Mean) -> dict[str, Measurement]:
+    """Return what needs scores."""
     auc = [(auc_parts(r.joint, r.labels), auc_parts(r.own, r.labels)) for r in held]
     loss = [(log_losses(r.joint, r.labels), log_losses(r.own, r.labels)) for r in held]
-    return Worth(
-        found.accuracy,
-        found.accuracy_alone,
-        found.accuracy_gain,
-        mean([a for a, _ in auc], "AUC"),
-        mean([b for _, b in auc], "AUC"),
-        mean([a - b for a, b in auc], "AUC"),
-        mean([a for a, _ in loss], "log loss"),
-        mean([b for _, b in loss], "log loss"),
-        mean([b - a for a, b in loss], "log loss"),
-    )
+    return {
+        "auc": mean([a for a, _ in auc], "AUC"),
+        "auc_alone": mean([b for _, b in auc], "AUC"),
+        "auc_gain": mean([a - b for a, b in auc], "AUC"),
+        "log_loss": mean([a for a, _ in loss], "log loss"),
+        "log_loss_alone": mean([b for _, b in loss], "log loss"),
+        "log_loss_gain": mean([b - a for a, b in loss], "log loss"),
+    }

@@ -34,7 +34,6 @@ from whatleaks.cli.common import (
     Thousands,
     Workers,
     audit_command,
-    check_writable,
     other_flags,
     time_lines,
     use_plugins,
@@ -42,6 +41,7 @@ from whatleaks.cli.common import (
     words,
 )
 from whatleaks.errors import UsageError
+from whatleaks.files import check_writable
 
 
 def audit(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -31,7 +32,10 @@ from whatleaks.cli.common import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from whatleaks.data.problems import Problem
+    from whatleaks.data.sources import Source
 
 PROBLEMS = 2  # the exit code
 
@@ -59,31 +63,39 @@ def check(
     """List all problems of a table at once, and a command line that would run; writes nothing."""
     from whatleaks.data.checking import check_table
     from whatleaks.data.sources import open_source
+    from whatleaks.data.table import read_table
     from whatleaks.report.wording import printable
 
     files = passive_file or []
     asked: list[Problem] = []
-    if not files and Path(table).is_file():
-        label, passive, asked = _suggested(Path(table), label, passive, drop or [])
-    source = open_source(table, label, passive or (), files, id, inner, data_home, drop or ())
+    reading = {
+        "decimal": decimal,
+        "thousands": thousands,
+        "na": tuple(na or ()),
+        "encode_text": encode_text,
+    }
+    if Path(table).is_file() and not (files or id or inner):
+        source, asked = _opened(Path(table), label, passive or [], drop or [], reading)
+    else:
+        if label is None and files and Path(table).is_file():
+            own = read_table(table).drop(columns=id or "", errors="ignore")
+            label, _, asked = _suggested(own, None, tuple(map(str, files)), reading)
+        source = open_source(table, label, passive or (), files, id, inner, data_home, drop or ())
     chosen = {
         "label": source.label,
         "passive": source.passive if len(source.parties) == 1 else source.parties,
         "drop": source.drop,
         "missing": missing,
         "categories": categories,
-        "encode_text": encode_text,
         "drop_constant": drop_constant,
         "scale_on": scale_on,
         "bins": bins,
-        "decimal": decimal,
-        "thousands": thousands,
-        "na": tuple(na or ()),
+        **reading,
     }
     found = check_table(source.frame, chosen, thorough=True)
     problems = [*asked, *found.problems]
     command = None
-    if found.ready is not None:
+    if found.ready is not None and not any(problem.column for problem in asked):
         command = audit_command(table, found.ready, files, id, inner)
     notes = [*source.notes, *found.notes]
     if as_json:
@@ -112,34 +124,55 @@ def check(
         raise typer.Exit(PROBLEMS)
 
 
-def _suggested(
-    path: Path, label: str | None, passive: list[str] | None, drop: list[str]
-) -> tuple[str, list[str], list[Problem]]:
-    """Fill in a label and passive columns that were not named, as an example."""
-    from whatleaks.data.naming import chosen_names
+def _opened(
+    path: Path, label: str | None, passive: list[str], drop: list[str], reading: Mapping[str, Any]
+) -> tuple[Source, list[Problem]]:
+    """Read a file whatever is wrong with its names; a label and passive columns that were not named
+    are filled in, as an example.
+    """
+    from whatleaks.data.naming import chosen_names, listed, numbered, repeated
     from whatleaks.data.problems import Problem
-    from whatleaks.data.schema import infer
+    from whatleaks.data.sources import Source, readable
     from whatleaks.data.table import read_table
 
     asked: list[Problem] = []
-    if label is not None and passive:
-        return label, passive, asked
-    frame = read_table(path)
-    columns = infer(frame)
+    frame = read_table(path, repeated=True)
+    twice = repeated(str(name) for name in frame.columns)
+    if twice:
+        text = f"{path} has more than one column {listed(twice)}: rename them."
+        asked.append(Problem(text, column=twice[0]))
+        frame.columns = numbered(str(name) for name in frame.columns)
+    names = [str(name) for name in frame.columns]
+    gone, theirs = chosen_names(drop, names), chosen_names(passive, names)
+    if label is None or not theirs:
+        left = frame.drop(columns=[name for name in gone if name in names])
+        label, theirs, missing = _suggested(left, label, theirs, reading)
+        asked += missing
+    return Source(frame, label, (theirs,), readable(path.name), (), gone), asked
+
+
+def _suggested(
+    frame: pd.DataFrame, label: str | None, passive: tuple[str, ...], reading: Mapping[str, Any]
+) -> tuple[str, tuple[str, ...], list[Problem]]:
+    """Choose a label and passive columns among those that can be used."""
+    from whatleaks.data.problems import Problem
+    from whatleaks.data.schema import infer
+    from whatleaks.data.written import read_written
+
+    asked: list[Problem] = []
+    columns = infer(read_written(frame, **reading)[0])
     usable = [c for c in columns if c.kind not in ("id", "text", "nested", "constant")]
-    gone = chosen_names(drop, [c.name for c in columns])
-    usable = [c for c in usable if c.name not in gone] or list(columns)
     if label is None:
-        classes = [c for c in usable if c.kind in ("category", "boolean")] or usable
-        label = classes[-1].name
+        choices = usable or list(columns)
+        classes = [c for c in choices if c.kind in ("category", "boolean")] or choices
+        free = [c for c in classes if c.name not in passive] or classes
+        label = free[-1].name if free else ""
         asked.append(Problem(f"--label is missing: name the column to predict, such as {label!r}."))
     if not passive:
         features = [c.name for c in usable if c.name != label]
-        passive = features[: max(1, len(features) // 2)]
+        features = features or [c.name for c in columns if c.name != label]
+        passive = tuple(features[: max(1, len(features) // 2)])
         if passive:
-            asked.append(
-                Problem(
-                    f"--passive is missing: name the partner's columns, such as {passive[0]!r}."
-                )
-            )
+            such = f"such as {passive[0]!r}"
+            asked.append(Problem(f"--passive is missing: name the partner's columns, {such}."))
     return label, passive, asked

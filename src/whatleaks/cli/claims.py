@@ -19,11 +19,11 @@ from whatleaks.cli.common import (
     StorePath,
     Verbose,
     Workers,
-    check_writable,
     print_json,
     use_data_home,
     use_plugins,
 )
+from whatleaks.files import check_writable
 
 claims_app = typer.Typer(help="The papers' claims and our verdicts.", invoke_without_command=True)
 

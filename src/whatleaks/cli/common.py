@@ -121,15 +121,6 @@ def whole_numbers(flag: str, text: str | None) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
-def check_writable(folder: Path) -> None:
-    """Refuse an output folder that cannot be written before any work is done."""
-    at = folder
-    while not at.exists() and at != at.parent:
-        at = at.parent
-    if not at.is_dir() or not os.access(at, os.W_OK):
-        raise UsageError(f"--out: cannot write to {folder}: choose another folder")
-
-
 def show(
     title: str, headers: tuple[str, ...], rows: Sequence[tuple[Any, ...]], as_json: bool = False
 ) -> None:

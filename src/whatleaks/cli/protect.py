@@ -12,14 +12,17 @@ from whatleaks.cli.common import (
     Bins,
     Categories,
     DataHome,
+    Decimal,
     Drop,
     DropConstant,
     EncodeText,
     Label,
     Missing,
+    Na,
     Passive,
     ScaleOn,
     Table,
+    Thousands,
     print_json,
 )
 from whatleaks.errors import UsageError
@@ -56,12 +59,17 @@ def protect(
     drop_constant: DropConstant = False,
     encode_text: EncodeText = False,
     bins: Bins = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    na: Na = None,
     data_home: DataHome = None,
     as_json: AsJson = False,
 ) -> None:
     """Blur a linear model's passive weights by a chosen distance; scores stay exact."""
     from whatleaks.auditor.protect import protect as run
+    from whatleaks.data.problems import raise_first
     from whatleaks.data.sources import open_source
+    from whatleaks.data.written import read_written
     from whatleaks.defenses.blurred_weights import BlurredWeights
     from whatleaks.trial.settings import Settings
 
@@ -71,8 +79,10 @@ def protect(
     if out is not None and out.exists() and Path(table).exists() and out.samefile(table):
         raise UsageError(f"--out {out} is the table itself: give another name")
     source = open_source(table, label, passive or (), [], None, False, data_home, drop or ())
+    frame, _, asked = read_written(source.frame, decimal, thousands, na or (), encode_text)
+    raise_first(problem for problem in asked if problem.column not in source.drop)
     found = run(
-        source.frame,
+        frame,
         source.label,
         source.passive,
         defense,
@@ -97,8 +107,8 @@ def protect(
         from whatleaks.files import write_atomically
 
         outputs = [f"output {k}" for k in range(found.disclosed.shape[1])]
-        frame = pd.DataFrame(found.disclosed, index=list(found.columns), columns=outputs)
-        write_atomically(out, frame.to_csv(index_label="column").encode())
+        weights = pd.DataFrame(found.disclosed, index=list(found.columns), columns=outputs)
+        write_atomically(out, weights.to_csv(index_label="column").encode())
     if as_json:
         print_json(_tree(found))
         return

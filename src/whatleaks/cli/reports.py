@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from whatleaks.cli.common import AsJson, check_writable, print_json
+from whatleaks.cli.common import AsJson, print_json
 from whatleaks.errors import UsageError
+from whatleaks.files import check_writable
 
 
 def compare(

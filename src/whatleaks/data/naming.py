@@ -19,6 +19,16 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
+def numbered(names: Iterable[str]) -> list[str]:
+    """Tell names that occur more than once apart: the second ``a`` is ``a (2)``."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
 def refuse_repeated(where: str, names: Iterable[str]) -> None:
     """Refuse a table in which two columns have one name."""
     twice = repeated(names)

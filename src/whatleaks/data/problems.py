@@ -6,6 +6,7 @@ end with a call that would run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from whatleaks.errors import (
     argument,
     choice,
     nearest,
+    printable,
     speaks_of_flags,
 )
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 MINIMUM_ROWS = 20
 MOST_NAMED = 8  # lines about one kind of problem; the others are counted in one more
 ROUNDS = 5  # a remedy may uncover the next problem: a filled column may then be constant
+_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}( \d.*)?")
 ADDED = ("drop", "na")  # remedies that add to what was given
 
 
@@ -99,6 +102,11 @@ def about_names(
     for name in names:
         if not _spelled(name):
             yield Problem(f"column {name!r} has a name that is not Unicode text: rename it.")
+    if len(names) == 1:
+        yield Problem(
+            f"the table has one column only, {printable(names[0])!r}: cells are separated by a comma, "
+            "a semicolon, a tab or |."
+        )
     theirs, without = argument("passive"), argument("drop")
     if isinstance(passive, str) or isinstance(drop, str):
         yield _usage(f"{theirs} and {without} take a list of column names, not one word.")
@@ -131,7 +139,8 @@ def about_names(
 def about_rows(rows: int, what: str = "the table") -> Iterator[Problem]:
     """An audit needs some records."""
     if rows < MINIMUM_ROWS:
-        yield Problem(f"{what} has {rows} rows: an audit needs at least {MINIMUM_ROWS}.")
+        counted = f"{rows} {'row' if rows == 1 else 'rows'}"
+        yield Problem(f"{what} has {counted}: an audit needs at least {MINIMUM_ROWS}.")
 
 
 def about_columns(
@@ -187,14 +196,30 @@ def _nested(name: str, values: Values) -> str:
 
 
 def _identifier(name: str, values: Values) -> str:
-    del values
+    if _dated(values):
+        return _as_dates(name)
     return (
         f"column {name!r} looks like an identifier (another value in every row): "
         f"leave it out with {choice('drop', [name])}."
     )
 
 
+def _dated(values: Values) -> bool:
+    """Say whether all words are dates, whichever order day, month and year are in."""
+    words = values.vocabulary
+    return bool(words) and all(_DATE.fullmatch(word.strip()) for word in words)
+
+
+def _as_dates(name: str) -> str:
+    return (
+        f"column {name!r} holds dates in a form that leaves open what is what: write them as 2020-12-31, "
+        f"or leave it out with {choice('drop', [name])}."
+    )
+
+
 def _text(name: str, values: Values) -> str:
+    if _dated(values):
+        return _as_dates(name)
     return (
         f"column {name!r} holds free text ({values.column.distinct} distinct values): "
         f"use {choice('drop', [name])} or {choice('encode_text', True)}."
@@ -233,7 +258,8 @@ def _gaps(name: str, values: Values, is_label: bool) -> str:
         remedy = f"{choice('missing', 'median')} or {remedy}"
     what = "the label column" if is_label else "column"
     treats = ", which treats them as missing" if word == "infinite" else ""
-    return f"{what} {name!r} has {number} {word} values of {gaps.size}: use {remedy}{treats}."
+    values_ = "value" if number == 1 else "values"
+    return f"{what} {name!r} has {number} {word} {values_} of {gaps.size}: use {remedy}{treats}."
 
 
 def holes(values: Values) -> tuple[Bools, Bools]:

@@ -21,6 +21,7 @@ _TEXT_SHARE = 0.2
 _TEXT_LENGTH = 40.0
 # Below this many rows distinct values are no sign of an identifier.
 _ID_ROWS = 20
+_EXACT = 2.0**53  # larger whole numbers are not all told apart
 
 _ID_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid)$|^(idx|index|key|row|unnamed.*)$", re.I)
 _CAMEL_ID = re.compile(r"[a-z](ID|Id)$")
@@ -64,10 +65,20 @@ def read(name: str, series: pd.Series[Any]) -> Values:
         nothing = np.full(len(series), -1, dtype=np.int64)
         return Values(Column(name, "nested", 0, int(series.isna().sum())), None, nothing, ())
     numbers, dated = _numbers(series)
+    if numbers is not None and _too_long(series, numbers):
+        series, numbers = series.map(str, na_action="ignore").astype("object"), None
     if numbers is not None:
         return Values(_numeric(name, numbers, dated), numbers, np.empty(0, np.int64), ())
     codes, vocabulary = _words(series)
     return Values(_wordy(name, codes, vocabulary), None, codes, vocabulary)
+
+
+def _too_long(series: pd.Series[Any], numbers: Floats) -> bool:
+    """Say whether whole numbers have so many digits that some can no longer be told apart."""
+    if not np.any(np.abs(numbers) > _EXACT) or series.dtype.kind == "f":
+        return False
+    known = numbers[np.isfinite(numbers)]
+    return int(series.nunique()) > np.unique(known).size or int(series.nunique()) == numbers.size
 
 
 def is_nested(series: pd.Series[Any]) -> bool:

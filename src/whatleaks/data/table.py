@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from whatleaks.data.naming import listed, refuse_repeated
 from whatleaks.errors import TableError, UsageError, argument, choice, nearest
 from whatleaks.wire.parties import passive_names
@@ -23,7 +25,21 @@ if TYPE_CHECKING:
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 16
 _BESIDE = b"whatleaks.beside"
-_MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
+_MISSING = (
+    "",
+    " ",
+    "n/a",
+    "NA",
+    "N/A",
+    "#N/A",
+    "NaN",
+    "nan",
+    "-nan",
+    "null",
+    "NULL",
+    "None",
+    "<NA>",
+)
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
 
@@ -41,8 +57,11 @@ class Joined:
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: Path | str) -> pd.DataFrame:
-    """Read a table from a file; what it is shows from its first bytes, not from its name."""
+def read_table(path: Path | str, *, repeated: bool = False) -> pd.DataFrame:
+    """Read a table from a file; what it is shows from its first bytes, not from its name.
+
+    With ``repeated`` two columns may have one name: whoever asks says so to the user.
+    """
     path = Path(path)
     if path.is_dir():
         raise TableError(f"{path} is a folder: give a CSV or Parquet file.")
@@ -62,6 +81,8 @@ def read_table(path: Path | str) -> pd.DataFrame:
     if not raw.strip():
         raise TableError(f"{path} is empty.")
     frame = _parquet(path, raw) if raw[:4] == b"PAR1" else _csv(path, raw)
+    if not repeated:
+        refuse_repeated(str(path), (str(name) for name in frame.columns))
     if len(frame) == 0:
         raise TableError(f"{path} has a header but no rows.")
     return frame
@@ -240,53 +261,47 @@ def _csv(path: Path, raw: bytes) -> pd.DataFrame:
             table = attempt(threads=False)  # slower, but it counts the rows
         except pyarrow.ArrowInvalid as error:
             raise TableError(_why_no_table(path, separator, str(error))) from None
-    doubtful = _maybe_thousands(table, separator)
+    doubtful = _doubtful(table)
     if doubtful:
-        as_words = {name: pyarrow.string() for name in doubtful}
-        convert = arrow.ConvertOptions(
-            column_types=as_words,
-            null_values=_MISSING,
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=True,
-        )
+        convert.include_columns = doubtful
+        convert.column_types = {name: pyarrow.string() for name in doubtful}
         words = attempt(threads=True)
-        doubtful = [name for name in doubtful if _in_groups(words[name])]
-        for name in doubtful:
+        for name in filter(lambda name: _stays_words(words[name]), doubtful):
             table = table.set_column(table.column_names.index(name), name, words[name])
     return _to_pandas(path, table)
 
 
-def _maybe_thousands(table: Any, separator: str) -> list[str]:
-    """Name the columns read with a decimal point in a file where points may mark thousands.
+def _doubtful(table: Any) -> list[str]:
+    """Name the columns read as numbers that may be something else.
 
-    That is a file whose cells are cut by semicolons, or which holds numbers such as 7,57.
+    That is where none of the first numbers has more than three decimals: points may mark thousands.
+    What they mean is found out when all columns are known and the user was heard; until then such
+    numbers stay words. And where numbers are so long that their last digits are lost.
     """
     import pyarrow
-    from pyarrow import compute
 
     names = table.column_names
     if len(set(names)) < len(names):
         return []  # refused later, by name
-    floats = [n for n in names if pyarrow.types.is_floating(table.schema.field(n).type)]
-    if not floats:
-        return []
-    if separator == ";":
-        return floats
+    found = []
     for name in names:
-        if pyarrow.types.is_string(table.schema.field(name).type):
-            found = compute.match_substring_regex(table[name].slice(0, 1000), r"^[+-]?\d+,\d+$")
-            if compute.any(found).as_py():
-                return floats
-    return []
+        if pyarrow.types.is_floating(table.schema.field(name).type):
+            first = table[name].slice(0, 1000).to_numpy()
+            thousandfold = 1000.0 * first[np.abs(first) < 1e12]
+            if np.allclose(thousandfold, np.rint(thousandfold), rtol=1e-12, atol=1e-6):
+                found.append(name)
+    return found
 
 
-def _in_groups(words: Any) -> bool:
-    """Say whether every number is whole or has its digits in groups of three after points."""
+def _stays_words(words: Any) -> bool:
+    """Say whether every number is whole or has its digits in groups of three after points.
+
+    Whole ones alone are here only if they have too many digits: numbers of accounts, not amounts.
+    """
     from pyarrow import compute
 
     pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)\s*$"
-    fits = compute.all(compute.match_substring_regex(words, pattern)).as_py()
-    return bool(fits and compute.any(compute.match_substring(words, ".")).as_py())
+    return bool(compute.all(compute.match_substring_regex(words, pattern)).as_py())
 
 
 def _why_no_table(path: Path, separator: str, reason: str) -> str:
@@ -337,7 +352,6 @@ def _to_pandas(path: Path, table: Any) -> pd.DataFrame:
     names = [name.strip() or f"unnamed_{i + 1}" for i, name in enumerate(table.column_names)]
     if not names:
         raise TableError(f"{path} has no columns.")
-    refuse_repeated(str(path), names)
     frame: pd.DataFrame = table.rename_columns(names).to_pandas(
         date_as_object=False, ignore_metadata=True
     )

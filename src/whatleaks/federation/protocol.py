@@ -139,6 +139,11 @@ class Federation:
             holdings.columns[ACTIVE], holdings.labels, holdings.classes, rows.training, rows.judged
         )
 
+    def alone_values(self, holdings: Holdings, rows: Rows, settings: Any) -> Floats | None:
+        """Predict a numeric label so, where joining predicts the number itself; None: a class of it."""
+        del holdings, rows, settings
+        return None
+
 
 def likeliest(scores: Floats) -> Ints:
     """Return the class with the largest score of every record."""

@@ -502,6 +502,12 @@ def _worth_rows(worth: Worth) -> tuple[WorthRow, ...]:
     for name, alone, together, gain in (
         ("AUC", worth.auc_alone, worth.auc, worth.auc_gain),
         ("Log loss (less is better)", worth.log_loss_alone, worth.log_loss, worth.log_loss_gain),
+        (
+            "Error for the value",
+            worth.value_error_alone,
+            worth.value_error,
+            worth.value_error_gain,
+        ),
     ):
         if alone is not None and together is not None and gain is not None:
             rows.append(

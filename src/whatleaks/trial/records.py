@@ -24,7 +24,8 @@ class PerRecord:
     in each column. ``granted``: complete records of others that the adversary was given.
     ``groups``: which of ``group_names`` each target belongs to. ``samples`` hold truth beside
     guess, only if the user asked for it; of pictures ``pictures`` do: the own halves, the truth and
-    every attack's guess.
+    every attack's guess. ``missed`` and ``missed_alone``: how far a numeric label is missed with and
+    without joining, as a share of its range.
     """
 
     columns: tuple[str, ...]
@@ -46,6 +47,8 @@ class PerRecord:
     groups: Ints = field(default_factory=lambda: sealed_ints([]))
     group_names: tuple[str, ...] = ()
     pictures: tuple[tuple[str, Floats], ...] = ()
+    missed: Floats = field(default_factory=lambda: sealed(np.zeros(0)))
+    missed_alone: Floats = field(default_factory=lambda: sealed(np.zeros(0)))
 
 
 @dataclass(frozen=True)

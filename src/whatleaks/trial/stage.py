@@ -242,13 +242,25 @@ class Stage:
             classes = self.trained.classes(judged, self.guard)
             if classes is None:
                 return None
-            labels = self.holdings.labels[self.rows.training]
-            means = np.full(self.holdings.classes, known.mean())
-            for one in np.unique(labels):
-                means[one] = known[labels == one].mean()
-            values = np.where(classes < 0, known.mean(), means[classes])
+            values = self._class_means(target, classes)
         truth = target[judged]
         return sealed(np.abs(values - truth)), sealed(np.abs(known.mean() - truth))
+
+    def value_errors_of(self, classes: Ints, values: Floats | None) -> Floats | None:
+        """Return the same of somebody who names these classes, or values; None: the label is no number."""
+        target = self.holdings.target
+        if target is None or not len(self.rows.training):
+            return None
+        said = self._class_means(target, classes) if values is None else values
+        return sealed(np.abs(said - target[self.rows.judged]))
+
+    def _class_means(self, target: Floats, classes: Ints) -> Floats:
+        """Return the mean of each class among the training records; of all where no class is named."""
+        known, labels = target[self.rows.training], self.holdings.labels[self.rows.training]
+        means = np.full(self.holdings.classes, known.mean())
+        for one in np.unique(labels):
+            means[one] = known[labels == one].mean()
+        return np.where(classes < 0, known.mean(), means[classes])
 
     def released(self) -> Stage:
         """Return the stage with only those targets whose scores the gate lets out, and no gate."""

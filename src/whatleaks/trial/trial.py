@@ -245,6 +245,7 @@ def attack(
         notes += refused
     correct, alone = stage.correct(), sealed_ints([])
     joint = own_scores = sealed(np.zeros((0, 0)))
+    missed = missed_alone = None
     if "joining" in scenario.references:
         # Alone it would train on all of its records, those too that are granted here.
         own = np.sort(np.concatenate([rows.training, rows.auxiliary]))
@@ -256,6 +257,10 @@ def attack(
         alone = sealed_ints(classes == stage.holdings.labels[rows.judged])
         if scores is not None and together is not None:
             joint, own_scores = sealed(together), sealed(scores)
+        missed = stage.value_errors()
+        if missed is not None:
+            values = parts.federation.alone_values(*asked[:3])
+            missed_alone = stage.value_errors_of(classes, values)
     measured = _about(stage, shown, correct)
     if len(alone):
         measured["accuracy alone"] = wilson(int(alone.sum()), len(alone), "accuracy")
@@ -284,6 +289,8 @@ def attack(
         len(rows.auxiliary) or len(shown.rows.known),
         *training.data.group_of(shown.rows.targets),
         () if done is None else pictures(scenario, done, shown),
+        sealed(np.zeros(0)) if missed is None else missed[0],
+        sealed(np.zeros(0)) if missed_alone is None else missed_alone,
     )
     granted = sentences(parts.threat.grants) if attacked else ()
     stop = training.trained.stop

@@ -28,7 +28,12 @@ from whatleaks.federation.regression.settings import (
     SecureLinearSettings,
     with_fakes,
 )
-from whatleaks.federation.regression.trained import RegressionTrained, ridge_classes, tables_of
+from whatleaks.federation.regression.trained import (
+    RegressionTrained,
+    ridge_classes,
+    ridge_values,
+    tables_of,
+)
 from whatleaks.federation.roles import Hijacker
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
@@ -152,3 +157,9 @@ class RegressionFederation(Federation):
         """Say that there are only classes: a regression on class numbers has no probabilities."""
         del holdings, rows, settings, streams
         return None
+
+    def alone_values(
+        self, holdings: Holdings, rows: Rows, settings: RegressionSettings
+    ) -> Floats | None:
+        """Predict a numeric label itself, over the own columns only."""
+        return ridge_values(holdings.columns[ACTIVE], holdings, rows, settings.alpha)

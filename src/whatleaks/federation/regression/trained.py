@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,12 +69,9 @@ class TrainedOnBatch:
 
     def predicted(self, rows: Ints) -> Floats:
         """Predict a numeric label itself, at the minimum of the loss on the batch."""
-        assert self.holdings.target is not None
         x = self.holdings.joined(tuple(self.holdings.columns))
-        batch = self.rows.training
-        return sealed(
-            x[rows] @ ridge_weights(x[batch], self.holdings.target[batch], self.settings.alpha)
-        )
+        asked = replace(self.rows, judged=rows)
+        return ridge_values(x, self.holdings, asked, self.settings.alpha)
 
     def facts(self) -> dict[str, Fact]:
         """Tell the sizes of what was trained."""
@@ -286,6 +284,13 @@ def ridge_weights(x: Floats, y: Floats, alpha: float, link: Link = LINEAR) -> Fl
         np.linalg.solve(link.slope * x.T @ x + alpha * np.eye(x.shape[1]), x.T @ (y - link.offset)),
         dtype=np.float64,
     )
+
+
+def ridge_values(columns: Floats, holdings: Holdings, rows: Rows, alpha: float) -> Floats:
+    """Predict a numeric label of ``rows.judged`` at the minimum of the loss on ``rows.training``."""
+    assert holdings.target is not None
+    weights = ridge_weights(columns[rows.training], holdings.target[rows.training], alpha)
+    return sealed(columns[rows.judged] @ weights)
 
 
 def ridge_classes(

@@ -20,7 +20,12 @@ from whatleaks.errors import UsageError, argument
 from whatleaks.federation.coalitions import victims
 from whatleaks.federation.protocol import Federation, Progress
 from whatleaks.federation.regression.run import records_that_train
-from whatleaks.federation.regression.trained import TrainedOnBatch, ridge_classes, tables_of
+from whatleaks.federation.regression.trained import (
+    TrainedOnBatch,
+    ridge_classes,
+    ridge_values,
+    tables_of,
+)
 from whatleaks.federation.roles import Hijacker
 from whatleaks.federation.sshe.settings import SharedModelSettings, SharedSettings
 from whatleaks.federation.summed.trained import public_ranges
@@ -141,3 +146,9 @@ class SharedRegressionFederation(Federation):
         """Say that there are only classes, as with an arbiter."""
         del holdings, rows, settings, streams
         return None
+
+    def alone_values(
+        self, holdings: Holdings, rows: Rows, settings: SharedModelSettings
+    ) -> Floats | None:
+        """Predict a numeric label itself, over the own columns only."""
+        return ridge_values(holdings.columns[ACTIVE], holdings, rows, settings.alpha)

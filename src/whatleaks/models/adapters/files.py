@@ -112,11 +112,17 @@ def _skops(data: bytes, columns: Sequence[str]) -> GivenModel:
             'a skops file needs skops, which is not installed: pip install "whatleaks[models]"'
         ) from None
     from whatleaks.models.adapters.reading import read_model
+    from whatleaks.models.adapters.scikit import SUPPORTED
 
     with zipfile.ZipFile(io.BytesIO(data)) as held:
         if "schema.json" not in held.namelist():
             raise UsageError("this is a zip file, but none of skops")
     strange = [kind for kind in skops.io.get_untrusted_types(data=data) if kind not in _TRUSTED]
+    if strange and strange[0].startswith("sklearn."):
+        raise UsageError(
+            f"the skops file holds {strange[0]}, a part of scikit-learn that cannot be read yet: "
+            f"use {', '.join(SUPPORTED)}"
+        )
     if strange:
         raise UsageError(
             f"the skops file holds {strange[0]}, which is not part of scikit-learn: leave it out"

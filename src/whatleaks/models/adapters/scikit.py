@@ -210,7 +210,7 @@ def _core(model: Any) -> Core:
     if kind not in _MODELS or not type(model).__module__.startswith("sklearn."):
         if not hasattr(model, "predict_proba"):
             raise UsageError(f"{kind} does not classify with scores: give a fitted classifier")
-        raise UsageError(f"no attack fits this model yet: {kind} (use {', '.join(_MODELS)})")
+        raise UsageError(f"no attack fits this model yet: {kind} (use {', '.join(SUPPORTED)})")
     if not hasattr(model, "classes_"):
         raise UsageError(f"the {kind} that was given is not fitted")
     if isinstance(model.classes_, list) or np.ndim(model.classes_[0]):
@@ -283,3 +283,4 @@ _MODELS: dict[str, Callable[[Any], Core]] = {
     "RandomForestClassifier": _forest,
     "ExtraTreesClassifier": _forest,
 }
+SUPPORTED = tuple(_MODELS)
