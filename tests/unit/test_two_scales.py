@@ -13,14 +13,20 @@ import pytest
 from sample_audit import finding, high_case, share
 
 from auditing import audited
+from whatleaks.arrays import sealed
 from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.levels import UNSETTLED, above
 from whatleaks.auditor.result import AuditResult, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.measurement import Measurement
+from whatleaks.metrics.naming import names_more
+from whatleaks.models.grids import BOOLEAN, Grids, free
 from whatleaks.report.html import render
 from whatleaks.report.signoff import render as sign
 from whatleaks.report.terminal import summary
+from whatleaks.trial.evaluator import Evaluator
+from whatleaks.trial.scorers.values import named_by_commonest
+from whatleaks.trial.truth import Truth
 
 NEEDS = "The attack needs your part of the trained model"
 
@@ -210,6 +216,31 @@ def test_no_advice_is_given_about_a_column_that_the_partner_has() -> None:
     assert result.headline.already == ("copy",)
     assert result.headline.level == "low"
     assert not any("exactly from one score" in line for line in result.advice)
+    known = threat("black-box-known", [NOTHING], [1.0])
+    bar = finding("auxiliary-regression", "A bar", "baseline", "", {"c0": 1.0})
+    known = replace(known, findings=(*known.findings, bar))
+    head = headline([known])
+    assert any("“A bar” follows" in line for line in advice(head, [known], ()))
+    had = replace(head, already=("c0",))
+    assert not any("“A bar” follows" in line for line in advice(had, [known], ()))
+
+
+def test_what_is_given_beforehand_does_not_excuse_who_names_everybody() -> None:
+    result = new_salary()
+    column = next(c for g in result.threats[0].of("attack") for c in g.columns if c.people)
+    attack = replace(result.threats[0].of("attack")[0], columns=(column,))
+    bar = finding("auxiliary-regression", "A bar", "baseline", "", {"salary": 0.95})
+    held = replace(result.threats[0], name="white-box-known", findings=(attack, bar))
+    assert column.adds.value < 0.1 < column.worse.measured.value
+    assert not any("“A bar” follows" in line for line in advice(headline([held]), [held], ()))
+
+
+def test_of_a_model_that_was_always_held_it_is_said_that_nothing_else_was_tried() -> None:
+    much = Measurement(0.98, 0.97, 0.99, 80, "leakage", "records")
+    threats = [threat("white-box", [much], [0.0])]
+    lines = advice(headline(threats), threats, ())
+    assert not any(NEEDS in line for line in lines)
+    assert any("no threat without it was tried" in line for line in lines)
 
 
 def test_people_are_counted_beside_whom_a_guess_without_joining_comes_as_close_to() -> None:
@@ -236,10 +267,43 @@ def test_the_worst_column_stands_beside_the_mean_of_a_threat() -> None:
     assert "worst column" in summary(result)
 
 
+def test_people_named_more_than_by_a_rival_have_an_interval_and_a_chance() -> None:
+    """Everybody against nobody, the same people, and how often luck alone leads: at most 1 in 20."""
+    nobody, everybody = np.zeros((80, 1), dtype=bool), np.ones((80, 1), dtype=bool)
+    found = names_more(everybody, nobody)
+    assert (found.value[0], found.high[0]) == (1.0, 1.0)
+    assert 0.9 < found.low[0] < 1.0
+    assert found.chance[0] == pytest.approx(0.5**80)
+    same = names_more(nobody, nobody)
+    assert (same.value[0], same.chance[0]) == (0.0, 1.0)
+    assert same.high[0] == pytest.approx(0.0458, abs=1e-4)  # Wilson's of none in 80
+    assert names_more(nobody, everybody).chance[0] == 1.0
+    rng = np.random.default_rng(0)
+    for share_ in (0.02, 0.3, 0.5, 0.9):
+        a, b = (rng.random((60, 4000)) < share_ for _ in range(2))
+        b = np.where(rng.random(a.shape) < 0.4, a, b)  # they have much in common
+        lead = names_more(a, b)
+        assert (lead.chance <= 0.05).mean() <= 0.05
+        assert ((lead.low <= 0.0) & (lead.high >= 0.0)).mean() >= 0.94
+
+
+def test_one_value_for_everybody_names_the_commonest_value_or_category() -> None:
+    truth = np.array([[0.0, 0.1, 1.0, 0.0], [0.0, 0.2, 1.0, 0.0], [1.0, 0.3, 0.0, 1.0]])
+    one_hot = Grids((BOOLEAN, free(), BOOLEAN, BOOLEAN), one_hot=((2, 3),))
+    right = named_by_commonest(sealed(truth), one_hot)
+    assert right.sum(axis=0).tolist() == [2, 0, 2, 2]  # nobody shares a value of the second
+    made = Evaluator(Truth(sealed(truth), grids=one_hot)).constant()
+    assert made.role == "constant"
+    assert made.moved.max() < 1e-30
+    assert made.squared[:, 1] == pytest.approx([0.01, 0.0, 0.01])
+
+
 def test_a_number_and_its_percent_sign_stay_on_one_line() -> None:
     result = replace(
         high_case(), headline=replace(high_case().headline, sentence="It adds 0 %, or 5 %.")
     )
     assert "It adds 0\N{NO-BREAK SPACE}%, or 5\N{NO-BREAK SPACE}%." in render(result)
-
-
+    for pad in range(12):
+        said = replace(result.headline, sentence="x" * pad + " adds 55 %" * 30)
+        lines = summary(replace(result, headline=said)).splitlines()
+        assert not any(line.strip().startswith("%") for line in lines)

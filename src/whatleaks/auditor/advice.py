@@ -50,7 +50,9 @@ from whatleaks.threat.model import COLUMNS
 ENOUGH = LOW  # a defense that leaves less than this in every column is called effective
 REDUCED = 0.5  # if it also takes at least half away: a small leak may be small without it
 COST = 0.02  # and cheap if it costs at most two points of accuracy
-KNOWN = 0.9  # of a column's differences, and of its people's values: so much is the partner's already
+KNOWN = (
+    0.9  # of a column's differences, and of its people's values: so much is the partner's already
+)
 MOST_TOLD = 6  # columns in a line
 CLEARLY = 0.5  # of the headline: whoever adds at most that share of it stays clearly below
 
@@ -299,10 +301,11 @@ def advice(
         told = ", ".join(f"“{column}”" for column in head.already[:MOST_TOLD])
         rest = len(head.already) - MOST_TOLD
         more = f" and {rest} more" if rest > 0 else ""
-        plural = "these columns" if len(head.already) > 1 else "this column"
+        several = len(head.already) > 1
+        plural, them = ("these columns", "them") if several else ("this column", "it")
         lines.append(
-            f"Your partner already has {plural}: {told}{more}. Its own columns tell them without "
-            "joining, so no defense of the federation protects them."
+            f"Your partner already has {plural}: {told}{more}. Its own columns tell {them} without "
+            f"joining, so no defense of the federation protects {them}."
         )
     lines += [
         f"Your partner can already follow {percent(known.share)} of the differences in "
@@ -310,39 +313,51 @@ def advice(
         "from complete records of other people."
         for known in head.followed[:MOST_TOLD]
     ]
-    lines += _given_beforehand(threats)
-    if _needs_the_model(head, threats):
-        lines.append(
-            "The attack needs your part of the trained model. Ask whether the partner needs it."
-        )
+    lines += _given_beforehand(threats, head.already)
+    lines += _about_the_model(head, threats)
     return tuple(lines)
 
 
-def _needs_the_model(head: Headline, threats: Sequence[ThreatFinding]) -> bool:
-    """Say whether the headline is due to the model: who does not hold it stays clearly below.
+def _about_the_model(head: Headline, threats: Sequence[ThreatFinding]) -> list[str]:
+    """Say that the headline is due to the model, if who does not hold it stays clearly below.
 
     Neither an attack nor whoever learns from complete records comes near without it.
     """
-    if head.level in ("low", UNSETTLED, UNKNOWN):
-        return False
     granted = [t for t in threats if model_granted(t)]
     others = [t for t in threats if t not in granted]
+    little = head.level in ("low", UNSETTLED, UNKNOWN)
+    if little or head.threat not in {t.name for t in granted}:
+        return []
+    if not others:
+        return [
+            "The attack was given your part of the trained model, and no threat without it was tried. "
+            "Ask whether the partner needs it."
+        ]
     reached = [column.strength[0] for _, _, column in attacked(others)]
     learner = learnt(others)
     reached += [] if learner is None else [learner.adds.value]
-    below = max(reached, default=0.0) <= CLEARLY * head.adds.value
-    return below and head.threat in {t.name for t in granted}
+    if max(reached, default=0.0) > CLEARLY * head.adds.value:
+        return []
+    return ["The attack needs your part of the trained model. Ask whether the partner needs it."]
 
 
-def _given_beforehand(threats: Sequence[ThreatFinding]) -> list[str]:
-    """Name the threats in which what is granted tells as much as the attacks do."""
+def _given_beforehand(threats: Sequence[ThreatFinding], already: Sequence[str]) -> list[str]:
+    """Name the threats in which what is granted tells as much as the attacks do, in no column less.
+
+    Columns that the partner has anyway are left out.
+    """
     under: dict[tuple[str, str], list[str]] = {}
     for threat in threats:
-        given = [g for g in threat.of("baseline") if not sees_nothing(g.name)]
-        rival = max(given, key=lambda g: g.leakage.value, default=None)
-        best = max(threat.of("attack"), key=lambda g: g.adds.value, default=None)
-        if rival and best and best.adds.value < LOW <= rival.leakage.value:
-            under.setdefault((rival.title, share(rival.leakage)), []).append(threat.name)
+        given = {
+            guess.title: [c.leakage.value for c in guess.columns if c.column not in already]
+            for guess in threat.of("baseline")
+            if not sees_nothing(guess.name)
+        }
+        follows = {title: sum(held) / len(held) for title, held in given.items() if held}
+        most = max((c.strength[0] for _, _, c in attacked([threat])), default=1.0)
+        title = max(follows, key=lambda title: follows[title], default="")
+        if title and most < LOW <= follows[title]:
+            under.setdefault((title, percent(follows[title])), []).append(threat.name)
     return [
         f"Under {' and '.join(names)} what the attacker is given beforehand says as much as the "
         f"attacks do: “{title}” follows {followed} without any federation. What matters is who "

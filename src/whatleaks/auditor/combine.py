@@ -189,7 +189,9 @@ def _findings(runs: Sequence[Entry], streams: Streams, kept: Made) -> tuple[Gues
             continue
         role = next(iter(parts.values()))[0].role
         rivals = rivals_of(name, plain, plain) if role == "attack" else []
-        if role == "limit" and "alone" in plain:  # both have learnt: the messages are the difference
+        if (
+            role == "limit" and "alone" in plain
+        ):  # both have learnt: the messages are the difference
             rivals = [plain["alone"]]
         beside = beside_of(plain, plain) if role == "attack" else []
         made = combine_guess(parts, columns, streams, rivals, alone, spans, beside=beside)

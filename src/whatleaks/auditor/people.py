@@ -191,7 +191,11 @@ def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, .
         told += [(name, member == k) for k, name in enumerate(names)]
     counted = tuple(
         GroupFinding(
-            name, rate(close[0, who]), rate(right[0, who]), _best(close[1:, who]), _best(right[1:, who])
+            name,
+            rate(close[0, who]),
+            rate(right[0, who]),
+            _best(close[1:, who]),
+            _best(right[1:, who]),
         )
         for name, who in told
         if int(who.sum()) >= FEWEST

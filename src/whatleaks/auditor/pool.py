@@ -49,7 +49,7 @@ class Pool:
     @cached_property
     def off(self) -> Floats:
         """How far every guess is from the truth, on the scale from 0 to 1."""
-        return np.sqrt(self.squared)
+        return np.asarray(np.sqrt(self.squared))
 
     @cached_property
     def followed(self) -> Followed:
@@ -153,8 +153,8 @@ def combine_guess(
     made = _leads(pool, held, columns, alone or {})
     counters = [*held, *(one for one in more if one.spread.shape == pool.spread.shape)]
     if told is not None:
-        people = [column.people for column in told.columns if column.people is not None]
-        return _held_again(told, made, held_against(people, pool, counters))
+        before = [column.people for column in told.columns if column.people is not None]
+        return _held_again(told, made, held_against(before, pool, counters))
     # All columns of all guesses are resampled alike; thousands of columns have the t interval.
     drawn = resamples(len(pool.spread), streams if len(columns) <= WIDE else None)
     title, paper = named(first.name)

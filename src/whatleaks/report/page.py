@@ -208,8 +208,10 @@ def lay_out(result: AuditResult) -> Page:
     measured = shown | {encoded.get(name, name) for name in shown}
     blocks = sorted(
         (_block(threat) for threat in result.threats),
-        key=lambda block: -max(
-            (c.strength[0] for g in block.threat.of("attack") for c in g.columns), default=-1.0
+        key=lambda block: (
+            -max(
+                (c.strength[0] for g in block.threat.of("attack") for c in g.columns), default=-1.0
+            )
         ),
     )
     return Page(
@@ -414,8 +416,8 @@ def _group_bars(result: AuditResult) -> tuple[Bar, ...]:
     return tuple(
         replace(
             _bar(group.name, group.within, 0.0),
-            detail=f"within 5 %: {_of(group.within, group.within_without)}; "
-            f"named exactly: {_of(group.named, group.named_without)}",
+            detail=f"{_of(group.within, group.within_without)}; exactly "
+            f"{_of(group.named, group.named_without)}",
         )
         for group in result.groups
     )

@@ -11,7 +11,14 @@ from whatleaks.auditor.result import NAMED, AuditResult
 from whatleaks.metrics.intervals import clipped
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import LEAKAGE, Bar, lay_out
-from whatleaks.report.wording import percent, percent_range, plain_value, printable, shorten
+from whatleaks.report.wording import (
+    percent,
+    percent_range,
+    plain_value,
+    printable,
+    shorten,
+    unbroken,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -190,4 +197,6 @@ def _share(measured: Measurement) -> str:
 
 
 def _wrap(text: str, first: str = "", then: str = "") -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=then)
+    """Wrap to the screen; a number and its percent sign stay on one line."""
+    lines = textwrap.wrap(unbroken(text), _WIDTH, initial_indent=first, subsequent_indent=then)
+    return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]
