@@ -191,7 +191,7 @@ def test_a_malicious_threat_changes_what_was_not_tested() -> None:
 def test_section_four_says_the_same_as_section_one() -> None:
     html, _ = read(high_case())
     assert "tells something only if" not in html
-    assert "one scale" in html
+    assert "on two scales, and the worse one decides" in html
     page = lay_out(high_case())
     named = next(bar for bar in page.columns if bar.label == high_case().headline.column)
     assert named.text == "65 %"  # of 87 %, a quarter of which is known without joining

@@ -16,16 +16,23 @@ from whatleaks.auditor.levels import (
     Rated,
     attacked,
     comparisons,
+    counted,
+    learnt,
     level,
     percent,
     rated,
     share,
+    told_of_learner,
 )
 from whatleaks.auditor.result import (
+    NAMED,
+    ColumnFinding,
     Condition,
     DefenseFinding,
     DigitsFinding,
+    FollowedAlready,
     Headline,
+    People,
     ThreatFinding,
 )
 from whatleaks.catalog import card, cards
@@ -44,7 +51,11 @@ from whatleaks.threat.model import COLUMNS
 ENOUGH = LOW  # a defense that leaves less than this in every column is called effective
 REDUCED = 0.5  # if it also takes at least half away: a small leak may be small without it
 COST = 0.02  # and cheap if it costs at most two points of accuracy
-KNOWN = 0.9  # a column of which so much is known without joining is the partner's already
+KNOWN = (
+    0.9  # of a column's differences, and of its people's values: so much is the partner's already
+)
+MOST_TOLD = 6  # columns in a line
+CLEARLY = 0.5  # of the headline: whoever adds at most that share of it stays clearly below
 
 
 def headline(threats: Sequence[ThreatFinding]) -> Headline:
@@ -55,17 +66,20 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     after = {card("threat", threat.name).part.wants for threat in threats}
     decided = ("model", "kept", "records") if COLUMNS in after else ()
     conditions = tuple(_condition(name, threats, compared) for name in decided)
-    already = already_known(threats)
+    already, followed = already_known(threats), followed_already(threats)
     if not tried:
         nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")
         return Headline(
             "No attack could be run under the chosen threats, which says nothing about safety.",
             UNKNOWN, nothing, nothing, "", "", "", False, conditions, already, 1.0,
+            followed=followed,
         )  # fmt: skip
     attacks = sum(len(t.of("attack")) for t in threats)
-    found = rated(tried, compared)
+    found = rated(tried, compared, learnt(threats))
     threat, attack, column = found.worst
-    if found.word == UNSETTLED:
+    if found.word == UNSETTLED and found.learnt is not None and found.differs:
+        text = f"What joining adds is unsettled: {found.open}."
+    elif found.word == UNSETTLED:
         text = (
             f"What joining adds is unsettled: none of the attacks tried ({attacks}) shows "
             f"{percent(LOW)} or more beyond luck, but {found.unsettled}."
@@ -76,28 +90,61 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             "learns more from what it is sent than from the messages of other people."
         )
     elif found.word == "low":
-        text = (
-            f"Joining adds little: the best of the attacks tried ({attacks}) follows "
-            f"{share(column.adds)} more of the differences between people in “{column.column}” than "
-            "without what it is sent."
-        )
+        text = f"Joining adds little: the best of the attacks tried ({attacks}) {_little(found)}."
     elif found.word == "complete":
-        named = column.people is not None and column.people.named.value >= COMPLETE
-        exactly = "exactly" if named else "almost exactly"
-        text = f"Joining lets your partner read {_exact_columns(tried)} {exactly}."
+        text = f"Joining lets your partner read {_exactly(found, tried)}."
     else:
-        text = (
-            f"Joining adds {share(column.adds)}: your partner can then follow "
-            f"{share(column.leakage)} of the differences between people in “{column.column}”, "
-            f"and {percent(column.known)} without joining."
-        )
+        text = f"Joining adds {share(found.added.measured)}: {_more(found)}"
     if found.word != UNSETTLED and found.open:
         text += f" More, {found.open}."
     return Headline(
-        text, found.word, column.leakage, column.adds, threat.name, attack.name, column.column,
-        found.beyond, conditions, already, found.up_to, found.open_column,
-        found.differs,
+        text, found.word, column.leakage, found.added.measured, threat.name, attack.name,
+        column.column, found.beyond, conditions, already, found.up_to, found.open_column,
+        found.added.scale, followed, found.learnt, found.differs,
     )  # fmt: skip
+
+
+def _named(found: Rated) -> People | None:
+    """Return the people of the worst column, where naming them is the scale that decides."""
+    return found.worst[2].people if found.added.scale == NAMED else None
+
+
+def _little(found: Rated) -> str:
+    column, people = found.worst[2], _named(found)
+    if people is not None:
+        return f"names {counted(people)}, in “{column.column}”"
+    return (
+        f"follows {share(column.adds)} more of the differences between people in "
+        f"“{column.column}” than without what it is sent"
+    )
+
+
+def _exactly(found: Rated, tried: Sequence[Found]) -> str:
+    people = _named(found)
+    if people is not None:
+        return f"column “{found.worst[2].column}” exactly: it names {counted(people)}"
+    column = found.worst[2]
+    named = column.people is not None and column.people.named.value >= COMPLETE
+    return f"{_exact_columns(tried)} {'exactly' if named else 'almost exactly'}"
+
+
+def _more(found: Rated) -> str:
+    """Say what an attack reaches in the worst column, and what is reached without joining, by whom."""
+    column, people = found.worst[2], _named(found)
+    if people is not None:
+        return f"your partner can then name {counted(people)}, in “{column.column}”."
+    text = (
+        f"with what it is sent an attack follows {share(column.leakage)} of the differences between "
+        f"people in “{column.column}”. Without joining this attack follows {share(column.control)}"
+    )
+    if percent(column.alone) == percent(0.0):
+        return f"{text}."
+    text += (
+        f"; whoever has learnt from complete records of other people follows {percent(column.alone)} "
+        "from your partner’s own columns"
+    )
+    bounded = column.leakage.value - column.control.value > column.adds.value
+    return f"{text}, so no more is left to add." if bounded else f"{text}."
 
 
 def _exact_columns(tried: Sequence[Found]) -> str:
@@ -118,12 +165,36 @@ def points(value: float) -> str:
 
 
 def already_known(threats: Sequence[ThreatFinding]) -> tuple[str, ...]:
-    """Return the columns that the partner has without joining: little is left to add."""
+    """Return the columns whose values the partner has without joining: nothing is left to add.
+
+    The values, not only most differences: nine of ten people are named without joining. And the
+    differences too: to say no of everybody names nine of ten where one in ten is ill.
+    """
     found: dict[str, bool] = {}
     for _, _, column in attacked(threats):
-        known = max(column.alone, column.control.value) >= KNOWN and column.adds.value < LOW
+        named = column.people is not None and column.people.named_without.value >= KNOWN
+        known = named and _without(column) >= KNOWN and column.worse.measured.value < LOW
         found[column.column] = found.get(column.column, True) and known
     return tuple(column for column, known in found.items() if known)
+
+
+def followed_already(threats: Sequence[ThreatFinding]) -> tuple[FollowedAlready, ...]:
+    """Return the columns whose differences the partner follows without joining, and not the values."""
+    found: dict[str, float] = {}
+    for _, _, column in attacked(threats):
+        known = _without(column)
+        found[column.column] = min(found.get(column.column, known), known)
+    had = already_known(threats)
+    return tuple(
+        FollowedAlready(column, known)
+        for column, known in found.items()
+        if known >= KNOWN and column not in had
+    )
+
+
+def _without(column: ColumnFinding) -> float:
+    """Return what is followed without joining, by whoever follows most."""
+    return max(column.alone, column.control.value)
 
 
 def _holds(threat: ThreatFinding, *kinds: type) -> bool:
@@ -157,15 +228,16 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
         "kept": "If you keep it",
         "records": f"If your partner holds {count or 'some'} records of {whose}",
     }[name]
-    tried = list(attacked(chosen))
+    tried, learner = list(attacked(chosen)), learnt(chosen)
     if not tried:
         why = (
             "no attack known here works with what is sent alone, which proves nothing"
             if chosen
             else "not tried"
         )
+        why += "" if learner is None else f"; {told_of_learner(learner, unread=False)}"
         return Condition(name, f"{start}: {why}.", "")
-    found = rated(tried, compared)
+    found = rated(tried, compared, learner)
     if found.word == "low" and not any(card("threat", t.name).part.reads for t in chosen):
         # Who is sent nothing about a person learns nothing by joining, whatever the model tells.
         who = " and ".join(t.name for t in chosen)
@@ -173,12 +245,12 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
         return Condition(name, f"{start}: {why}.", "")
     (threat, attack, column), said = found.worst, _told(found)
     if name == "records" and chosen != both and list(attacked(both)):
-        more = rated(list(attacked(records)), compared)
+        more = rated(list(attacked(records)), compared, learnt(records))
         same = more.word == "low" or _told(more) == said
         said += f"; with your part of the model too: {'the same' if same else _told(more)}"
     return Condition(
-        name, f"{start}: {said}.", found.word, column.adds, threat.name, attack.name,
-        column.column, found.up_to,
+        name, f"{start}: {said}.", found.word, found.added.measured, threat.name, attack.name,
+        column.column, found.up_to, found.added.scale,
     )  # fmt: skip
 
 
@@ -188,8 +260,10 @@ def _told(found: Rated) -> str:
         return f"{UNSETTLED}, {found.unsettled}"
     if not found.beyond:
         return f"{found.word}, joining adds nothing that could be told from luck"
-    column = found.worst[2]
-    said = f"{found.word}, joining adds {share(column.adds)} in “{column.column}”"
+    column, people = found.worst[2], _named(found)
+    said = f"{found.word}, joining adds {share(found.added.measured)} in “{column.column}”"
+    if people is not None:
+        said += f" (it names {counted(people)})"
     return f"{said}; {found.open}" if found.open else said
 
 
@@ -222,35 +296,69 @@ def advice(
     digits: DigitsFinding | None = None,
 ) -> tuple[str, ...]:
     """Say what the numbers suggest, most useful first."""
-    lines = [] if digits is None else list(_about_digits(digits))
+    lines = [] if digits is None else list(_about_digits(digits, head.already))
     lines += _about_defenses(head, threats, defenses)
     if head.already:
-        told = ", ".join(f"“{column}”" for column in head.already[:6])
-        more = f" and {len(head.already) - 6} more" if len(head.already) > 6 else ""
-        plural = "these columns" if len(head.already) > 1 else "this column"
+        told = ", ".join(f"“{column}”" for column in head.already[:MOST_TOLD])
+        rest = len(head.already) - MOST_TOLD
+        more = f" and {rest} more" if rest > 0 else ""
+        several = len(head.already) > 1
+        plural, them = ("these columns", "them") if several else ("this column", "it")
         lines.append(
-            f"Your partner already has {plural}: {told}{more}. Its own columns tell them without "
-            "joining, so no defense of the federation protects them."
+            f"Your partner already has {plural}: {told}{more}. Its own columns tell {them} without "
+            f"joining, so no defense of the federation protects {them}."
         )
-    lines += _given_beforehand(threats)
-    if head.level not in ("low", UNSETTLED, UNKNOWN) and any(
-        threat.name == head.threat and model_granted(threat) for threat in threats
-    ):
-        lines.append(
-            "The attack needs your part of the trained model. Ask whether the partner needs it."
-        )
+    lines += [
+        f"Your partner can already follow {percent(known.share)} of the differences in "
+        f"“{known.column}”, not the exact values: its own columns tell that to whoever has learnt "
+        "from complete records of other people."
+        for known in head.followed[:MOST_TOLD]
+    ]
+    lines += _given_beforehand(threats, head.already)
+    lines += _about_the_model(head, threats)
     return tuple(lines)
 
 
-def _given_beforehand(threats: Sequence[ThreatFinding]) -> list[str]:
-    """Name the threats in which what is granted tells as much as the attacks do."""
+def _about_the_model(head: Headline, threats: Sequence[ThreatFinding]) -> list[str]:
+    """Say that the headline is due to the model, if who does not hold it stays clearly below.
+
+    Neither an attack nor whoever learns from complete records comes near without it.
+    """
+    granted = [t for t in threats if model_granted(t)]
+    others = [t for t in threats if t not in granted]
+    little = head.level in ("low", UNSETTLED, UNKNOWN)
+    if little or head.threat not in {t.name for t in granted}:
+        return []
+    if not others:
+        return [
+            "The attack was given your part of the trained model, and no threat without it was tried. "
+            "Ask whether the partner needs it."
+        ]
+    reached = [column.strength[0] for _, _, column in attacked(others)]
+    learner = learnt(others)
+    reached += [] if learner is None else [learner.adds.value]
+    if max(reached, default=0.0) > CLEARLY * head.adds.value:
+        return []
+    return ["The attack needs your part of the trained model. Ask whether the partner needs it."]
+
+
+def _given_beforehand(threats: Sequence[ThreatFinding], already: Sequence[str]) -> list[str]:
+    """Name the threats in which what is granted tells as much as the attacks do, in no column less.
+
+    Columns that the partner has anyway are left out.
+    """
     under: dict[tuple[str, str], list[str]] = {}
     for threat in threats:
-        given = [g for g in threat.of("baseline") if not sees_nothing(g.name)]
-        rival = max(given, key=lambda g: g.leakage.value, default=None)
-        best = max(threat.of("attack"), key=lambda g: g.adds.value, default=None)
-        if rival and best and best.adds.value < LOW <= rival.leakage.value:
-            under.setdefault((rival.title, share(rival.leakage)), []).append(threat.name)
+        given = {
+            guess.title: [c.leakage.value for c in guess.columns if c.column not in already]
+            for guess in threat.of("baseline")
+            if not sees_nothing(guess.name)
+        }
+        follows = {title: sum(held) / len(held) for title, held in given.items() if held}
+        most = max((c.strength[0] for _, _, c in attacked([threat])), default=1.0)
+        title = max(follows, key=lambda title: follows[title], default="")
+        if title and most < LOW <= follows[title]:
+            under.setdefault((title, percent(follows[title])), []).append(threat.name)
     return [
         f"Under {' and '.join(names)} what the attacker is given beforehand says as much as the "
         f"attacks do: “{title}” follows {followed} without any federation. What matters is who "
@@ -286,6 +394,12 @@ def _about_defenses(
         return [
             f"Nothing says whether “{head.open_column}” needs a defense: {ALIKE}. Attack more records "
             f"({argument('targets')}) until some do, or leave it out ({argument('drop')})."
+        ]
+    if head.level == UNSETTLED and head.learnt is not None:
+        return [
+            "What is sent tells more than the attacks tried read: ask who holds complete records of "
+            f"other people, and look at the limit of “{head.learnt.column}”. No defense is "
+            "recommended, as none can be seen to help against these attacks."
         ]
     if head.level == UNSETTLED:
         return [
@@ -355,13 +469,15 @@ def _costly(head: Headline, threats: Sequence[ThreatFinding]) -> bool:
     )
 
 
-def _about_digits(found: DigitsFinding) -> Iterator[str]:
-    """Say from how many digits on one score names whole records."""
-    if found.enough is None:
+def _about_digits(found: DigitsFinding, already: Sequence[str]) -> Iterator[str]:
+    """Say from how many digits on one score names whole records, but what the partner has already."""
+    columns = [name for name in found.columns if name not in already]
+    if found.enough is None or not columns:
         return
-    count = len(found.columns)
+    count = len(columns)
     which = f"these {count} columns" if count > 1 else "this column"
-    names = ", ".join(f"“{name}”" for name in found.columns[:6]) + (", …" if count > 6 else "")
+    names = ", ".join(f"“{name}”" for name in columns[:MOST_TOLD])
+    names += ", …" if count > MOST_TOLD else ""
     at = found.digits.index(found.enough)
     fewer = (
         f" With {found.digits[at - 1]} it still is {percent(found.exact[at - 1].value)} of the people."

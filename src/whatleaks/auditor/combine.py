@@ -21,6 +21,7 @@ from whatleaks.seeds import Streams
 from whatleaks.threat.grants import sentences
 from whatleaks.threat.model import ThreatModel
 from whatleaks.trial.control import SUFFIX
+from whatleaks.trial.evaluator import CONSTANT
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.plan import fits
 from whatleaks.trial.records import PerRecord
@@ -121,6 +122,12 @@ def rivals_of(name: str, groups: Mapping[str, Parts], plain: Mapping[str, Parts]
     return found + [p for p in baselines if not sees_nothing(next(iter(p.values()))[0].name)]
 
 
+def beside_of(groups: Mapping[str, Parts], plain: Mapping[str, Parts]) -> list[Parts]:
+    """Return who else counts people without joining: who learnt from others' records, and one value for all."""
+    found = [plain.get("alone"), groups.get(CONSTANT) or plain.get(CONSTANT)]
+    return [parts for parts in found if parts]
+
+
 def alone_of(groups: Mapping[str, Parts], columns: Sequence[str]) -> dict[str, Measurement]:
     """Return what the own columns tell of every column, where that was learnt."""
     if "alone" not in groups:
@@ -176,16 +183,22 @@ def _findings(runs: Sequence[Entry], streams: Streams, kept: Made) -> tuple[Gues
     spans = [run.records.spans for run in runs]
     plain = guesses_of(runs)
     alone = alone_of(plain, columns)
-    for name, parts in plain.items():
+    told = {name: parts for name, parts in plain.items() if name != CONSTANT}
+    for name, parts in told.items():
         if (threat, "", name) in kept:
             continue
         role = next(iter(parts.values()))[0].role
         rivals = rivals_of(name, plain, plain) if role == "attack" else []
-        made = combine_guess(parts, columns, streams, rivals, alone, spans)
+        if (
+            role == "limit" and "alone" in plain
+        ):  # both have learnt: the messages are the difference
+            rivals = [plain["alone"]]
+        beside = beside_of(plain, plain) if role == "attack" else []
+        made = combine_guess(parts, columns, streams, rivals, alone, spans, beside=beside)
         if role == "limit":
             made = replace(made, name=LEARNER, role=LEARNER, title=TITLES[LEARNER])
         kept[threat, "", name] = made
-    return tuple(kept[threat, "", name] for name in plain)
+    return tuple(kept[threat, "", name] for name in told)
 
 
 def _coarser(
@@ -245,7 +258,10 @@ def coarsened(
 ) -> GuessFinding:
     """Return an attack as tried on scores that the adversary made coarser itself."""
     rivals = rivals_of(name, guesses, plain)
-    made = combine_guess(guesses[name], columns, streams.under(defense), rivals, alone, spans)
+    made = combine_guess(
+        guesses[name], columns, streams.under(defense), rivals, alone, spans,
+        beside=beside_of(guesses, plain),
+    )  # fmt: skip
     said = card("defense", defense).title
     title = f"{made.title}, on scores made coarser by itself ({said[:1].lower()}{said[1:]})"
     return replace(made, name=f"{name} after {defense}", title=title)
@@ -258,12 +274,12 @@ def that_add(more: Sequence[GuessFinding], held: Sequence[GuessFinding]) -> list
     for guess in held:
         if guess.role == "attack":
             for found in guess.columns:
-                best[found.column] = max(best.get(found.column, -1.0), found.adds.value)
+                best[found.column] = max(best.get(found.column, -1.0), found.strength[0])
     for guess in sorted(more, key=lambda g: -g.adds.value):
-        if any(found.adds.value > best.get(found.column, -1.0) for found in guess.columns):
+        if any(found.strength[0] > best.get(found.column, -1.0) for found in guess.columns):
             kept.append(guess)
             for found in guess.columns:
-                best[found.column] = max(best.get(found.column, -1.0), found.adds.value)
+                best[found.column] = max(best.get(found.column, -1.0), found.strength[0])
     return kept
 
 

@@ -13,6 +13,7 @@ from whatleaks.auditor.combine import (
     Entry,
     alone_of,
     base_name,
+    beside_of,
     guesses_of,
     most_frequent,
     rivals_of,
@@ -211,7 +212,7 @@ def _card(name: str) -> Card:
 
 
 def _pair(before: ColumnFinding, after: ColumnFinding) -> ColumnDefense:
-    return ColumnDefense(after.column, before.adds, after.adds, after.differs)
+    return ColumnDefense(after.column, before.worse.measured, after.worse.measured, after.differs)
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
@@ -327,15 +328,23 @@ def _pooled(
         return None
     whole, stay = runs[0].plain.records.columns, runs[0].defended.records.columns
     rivals = rivals_of(name, guesses, {} if whole != stay else plain)
-    alone = plain.get("alone", {})
-    met = (parts, *rivals, alone)
+    alone, beside = plain.get("alone", {}), beside_of(guesses, plain)
+    met = (parts, *rivals, alone, *beside)
     key = (stay, whole, told is None, *(_identity(one) for one in met))
     if key not in kept:
         if next(iter(parts.values()))[1].shape[1] != len(stay):
             places = np.array([whole.index(column) for column in stay])
             parts, rivals = narrowed(parts, places), [narrowed(r, places) for r in rivals]
-        rivals = [r for r in rivals if _same_records(r, parts)]
-        made = combine_guess(parts, stay, None, rivals, alone_of(plain, whole), told=told)
+        if whole != stay:
+            places = np.array([whole.index(column) for column in stay])
+            beside = [
+                narrowed(b, places) if next(iter(b.values()))[1].shape[1] == len(whole) else b
+                for b in beside
+            ]
+        rivals, beside = ([r for r in some if _same_records(r, parts)] for some in (rivals, beside))
+        made = combine_guess(
+            parts, stay, None, rivals, alone_of(plain, whole), told=told, beside=beside
+        )
         made = replace(made, role=LEARNER) if role == "limit" else made
         kept[key] = made, met
     return kept[key][0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from whatleaks.arrays import Bools, Floats
 from whatleaks.auditor.result import GroupFinding, Headline, People
 from whatleaks.metrics.intervals import wilson
+from whatleaks.metrics.leads import lead_over, widened
 from whatleaks.metrics.measurement import Measurement
+from whatleaks.metrics.naming import names_more
 
 if TYPE_CHECKING:
     from whatleaks.auditor.combine import Entry
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 SHARES = (0.01, 0.05, 0.10)  # of the range
 NEAR = SHARES[1]
 OUTER = 0.1  # the people furthest from the average
+ROUNDING = 1e-12  # of a step, lost where it is put on another scale
 FEWEST = 5  # a smaller group is not shown: it would point at somebody
 
 
@@ -33,53 +37,110 @@ def _share(hits: int, people: int) -> Measurement:
 
 
 def count_people(
-    pool: Pool, control: Pool | None, spans: Sequence[Sequence[float]]
+    pool: Pool, rivals: Sequence[Pool], spans: Sequence[Sequence[float]]
 ) -> tuple[tuple[People, ...], People]:
-    """Count close guesses by column, and records that are close in every column."""
-    off = np.sqrt(pool.squared)
-    right = pool.named
-    without = np.zeros_like(right) if control is None else control.named
-    if right.shape != off.shape:  # a guess that was scored without a schema
-        right = without = np.zeros(off.shape, dtype=np.bool_)
+    """Count close guesses by column, and records that are close in every column.
+
+    ``rivals`` join nothing; of every count the best of them stands beside.
+    """
+    off = pool.off
+    right = _right(pool)
     known = spans if len(spans) == len(pool.parts) and spans and spans[0] else []
     steps = [round_number(NEAR * span) if span > 0.0 else 0.0 for span in (known or [[]])[0]]
     steps = steps or [0.0] * off.shape[1]
+    reach = _reach(pool, steps, known)
+    inside, *others = (np.count_nonzero(one.off <= reach, axis=0) for one in (pool, *rivals))
+    otherwise = np.max([np.zeros_like(inside), *others], axis=0)
     columns = []
     counted = zip(
-        *(np.count_nonzero(hits, axis=0).tolist() for hits in (right, without)),
+        np.count_nonzero(right, axis=0).tolist(),
+        inside.tolist(),
+        otherwise.tolist(),
         *(np.count_nonzero(off <= share, axis=0).tolist() for share in SHARES),
         strict=True,
     )
-    for j, (named, otherwise, *within) in enumerate(counted):
-        step = steps[j]
-        inside = within[SHARES.index(NEAR)]
-        if step:
-            units = _in_units(pool, off[:, j], [seed[j] for seed in known])
-            inside = int(np.count_nonzero(units <= step))
+    for j, (named, close, without, *within) in enumerate(counted):
         columns.append(
             People(
                 _share(named, len(off)),
-                _share(otherwise, len(off)),
+                _share(0, len(off)),
                 tuple(_share(hits, len(off)) for hits in within),
-                step,
-                _share(inside, len(off)),
+                steps[j],
+                _share(close, len(off)),
+                _share(without, len(off)),
             )
         )
     worst = off.max(axis=1)
+    nobody = np.zeros(len(off), dtype=np.bool_)
     whole = People(
         rate(np.asarray(right.all(axis=1))),
-        rate(np.asarray(without.all(axis=1))),
+        max(
+            (rate(np.asarray(_right(one).all(axis=1))) for one in rivals),
+            key=lambda share: share.value,
+            default=rate(nobody),
+        ),
         tuple(rate(worst <= share) for share in SHARES),
         0.0,
         rate(worst <= NEAR),
     )
-    return tuple(columns), whole
+    return held_against(columns, pool, rivals), whole
 
 
-def _in_units(pool: Pool, off: Floats, spans: Sequence[float]) -> Floats:
-    """Return errors in the column's own units: every seed has a scale of its own."""
+def held_against(
+    people: Sequence[People], pool: Pool, rivals: Sequence[Pool]
+) -> tuple[People, ...]:
+    """Say of every column how many people are named without joining, and what joining adds to that.
+
+    The best rival of a column is the best by luck too, as in ``lead_over``. Where a rival makes the
+    very same guess, nothing is added, however few people were asked about.
+    """
+    if not rivals or pool.named.shape != pool.off.shape:
+        return tuple(people)
+    shares = np.array([_right(one).mean(axis=0) for one in rivals])
+    chosen = shares.argmax(axis=0)
+    lead = lead_over([names_more(pool.named, _right(one)) for one in rivals], chosen)
+    columns = np.arange(len(chosen))
+    theirs = np.stack([_by_seed(one) for one in rivals])[chosen, :, columns].T
+    more = widened(lead, _by_seed(pool) - theirs, -1.0, "share of people")
+    same = np.any([(pool.squared == one.squared).all(axis=0) for one in rivals], axis=0)
+    made = []
+    for j, one in enumerate(people):
+        nothing = Measurement(0.0, 0.0, 0.0, lead.n, more[j].unit, more[j].over)
+        without = _share(round(float(shares[chosen[j], j]) * lead.n), lead.n)
+        made.append(
+            replace(
+                one,
+                named_without=without,
+                named_more=nothing if same[j] else more[j],
+                chance=1.0 if same[j] else float(lead.chance[j]),
+            )
+        )
+    return tuple(made)
+
+
+def _right(pool: Pool) -> Bools:
+    """Return where a guess names the value; of one that was scored without a schema nowhere."""
+    if pool.named.shape == pool.off.shape:
+        return pool.named
+    return np.zeros(pool.off.shape, dtype=np.bool_)
+
+
+def _by_seed(pool: Pool) -> Floats:
+    """Return the share of people named for each seed (rows) and column."""
+    ends = np.cumsum([len(spread) for _, spread in pool.parts])[:-1]
+    return np.array([part.mean(axis=0) for part in np.split(_right(pool), ends)])
+
+
+def _reach(pool: Pool, steps: Sequence[float], spans: Sequence[Sequence[float]]) -> Floats:
+    """Return how far off a guess may be for every record and column: every seed has a scale of its own.
+
+    Where a column has no units it is a share of its range.
+    """
     sizes = [len(spread) for _, spread in pool.parts]
-    return np.asarray(off * np.repeat(np.array(spans), sizes))
+    scale = np.array(spans) if spans else np.ones((len(sizes), len(steps)))
+    wanted = np.array(steps)
+    reach = np.where(wanted > 0.0, wanted / np.where(scale > 0.0, scale, 1.0), NEAR)
+    return np.repeat(reach * (1.0 + ROUNDING), sizes, axis=0)
 
 
 def round_number(value: float) -> float:
@@ -88,25 +149,40 @@ def round_number(value: float) -> float:
     return min((step * power for step in (1, 2, 5, 10)), key=lambda step: abs(step - value))
 
 
+def _best(hits: Bools) -> Measurement | None:
+    """Return the largest share of several guesses (rows); None of none."""
+    return max((rate(row) for row in hits), key=lambda share: share.value, default=None)
+
+
 def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, ...]:
     """Say who is worst off in the headline's column under its attack: outliers, and named groups."""
-    from whatleaks.auditor.combine import base_name  # combine counts people by this module
+    from whatleaks.auditor.combine import (  # which counts people by this module
+        base_name,
+        beside_of,
+        guesses_of,
+        rivals_of,
+    )
 
     runs = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
-    off, right, outer, groups = [], [], [], []
+    attack, guesses = base_name(head.attack), guesses_of(runs)
+    tried = [*rivals_of(attack, guesses, guesses), *beside_of(guesses, guesses)]
+    seeds = {run.scenario.seed for run in runs}
+    rivals = [rival for rival in tried if seeds <= rival.keys()]
+    near, exact, outer, groups = [], [], [], []  # the attack first, then who joins nothing
     for run in runs:
-        found = next((s for s in run.records.scored if s.name == base_name(head.attack)), None)
+        found = next((s for s in run.records.scored if s.name == attack), None)
         if found is None or head.column not in run.records.columns:
             return ()
         j = run.records.columns.index(head.column)
         spread = run.records.spread[:, j]
-        off.append(np.sqrt(found.squared[:, j]))
-        right.append(found.named[:, j])
+        held = [found, *(rival[run.scenario.seed][0] for rival in rivals)]
+        near.append([np.sqrt(one.squared[:, j]) <= NEAR for one in held])
+        exact.append([one.named[:, j] for one in held])
         outer.append(spread > np.quantile(spread, 1.0 - OUTER))
         groups.append(run.records.groups)
     if not runs:
         return ()
-    near, exact = np.concatenate(off) <= NEAR, np.concatenate(right)
+    close, right = (np.concatenate(parts, axis=1) for parts in (near, exact))
     far = np.concatenate(outer)
     told = [("the tenth furthest from the average", far), ("all others", ~far)]
     names = runs[0].records.group_names
@@ -114,7 +190,13 @@ def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, .
         member = np.concatenate(groups)
         told += [(name, member == k) for k, name in enumerate(names)]
     counted = tuple(
-        GroupFinding(name, rate(near[who]), rate(exact[who]))
+        GroupFinding(
+            name,
+            rate(close[0, who]),
+            rate(right[0, who]),
+            _best(close[1:, who]),
+            _best(right[1:, who]),
+        )
         for name, who in told
         if int(who.sum()) >= FEWEST
     )

@@ -9,14 +9,14 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints
-from whatleaks.auditor.people import count_people
-from whatleaks.auditor.result import ColumnFinding, GuessFinding
+from whatleaks.auditor.people import count_people, held_against
+from whatleaks.auditor.result import ColumnFinding, GuessFinding, People
 from whatleaks.catalog import guesser
 from whatleaks.errors import UsageError
-from whatleaks.metrics.association import UNIT
-from whatleaks.metrics.column_association import Followed, Gained, follow, gain, nothing_followed
+from whatleaks.metrics.column_association import Followed, follow, gain, nothing_followed
 from whatleaks.metrics.column_intervals import Resamples
-from whatleaks.metrics.intervals import clipped, mean_over_seeds, seeds_of_columns
+from whatleaks.metrics.intervals import clipped, mean_over_seeds
+from whatleaks.metrics.leads import lead_over, widened
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.trial.isolation import weakest
@@ -47,6 +47,11 @@ class Pool:
         self.spread = np.concatenate([spread for _, spread in self.parts])
 
     @cached_property
+    def off(self) -> Floats:
+        """How far every guess is from the truth, on the scale from 0 to 1."""
+        return np.asarray(np.sqrt(self.squared))
+
+    @cached_property
     def followed(self) -> Followed:
         """How far every column's differences are followed, over records."""
         return follow(self.together, self.moved, self.spread)
@@ -65,23 +70,15 @@ class Pool:
 def leads(pool: Pool, rivals: Sequence[Pool], chosen: Ints) -> tuple[list[Measurement], Floats]:
     """Return how much more of every column a guess follows than its chosen rival, and the chance of luck.
 
-    Without any rival it is all that it follows. The chosen one is the best of several by luck too, so
-    the upper end is the farthest over all rivals that may be the best.
+    Without any rival it is all that it follows.
     """
     if not rivals:
         nothing = nothing_followed(*pool.spread.shape)
         return pool.leakage, gain(pool.followed, nothing).chance
-    gained = [gain(pool.followed, rival.followed) for rival in rivals]
+    lead = lead_over([gain(pool.followed, rival.followed) for rival in rivals], chosen)
     columns = np.arange(len(chosen))
-    values, lows, highs, chances = (
-        np.stack([getattr(one, name) for one in gained])
-        for name in ("value", "low", "high", "chance")
-    )
-    value, low, chance = (found[chosen, columns] for found in (values, lows, chances))
-    high = np.where(lows <= value, highs, highs[chosen, columns]).max(axis=0)
     theirs = np.stack([rival.by_seed for rival in rivals])[chosen, :, columns].T
-    lead = Gained(value, low, high, chance, gained[0].n)
-    return widened(lead, pool.by_seed - theirs, -1.0), chance
+    return widened(lead, pool.by_seed - theirs, -1.0), lead.chance
 
 
 _pools: dict[tuple[tuple[int, int], ...], Pool] = {}
@@ -115,22 +112,6 @@ def resamples(records: int, streams: Streams | None) -> Resamples:
     return Resamples(records, None if streams is None else streams.rng("resamples"))
 
 
-def widened(found: Followed | Gained, by_seed: Floats, lowest: float = 0.0) -> list[Measurement]:
-    """Widen every column's interval over pooled records to cover the t interval over seeds too.
-
-    Seeds share records and train different models, so records alone would say too much.
-    ``by_seed`` is seeds x columns.
-    """
-    low, high, over = found.low, found.high, "records"
-    if len(by_seed) > 1:
-        centre, half = seeds_of_columns(by_seed)
-        low = np.minimum(low, np.clip(centre - half, lowest, 1.0))
-        high = np.maximum(high, np.clip(centre + half, lowest, 1.0))
-        over = "records and seeds"
-    ends = zip(found.value.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [Measurement(*three, found.n, UNIT, over) for three in ends]
-
-
 def mean_of(parts: Sequence[Measurement]) -> Measurement:
     """Average columns; the interval's ends are averaged too, which is cautious: columns move together."""
     first = parts[0]
@@ -148,29 +129,36 @@ def combine_guess(
     alone: Mapping[str, Measurement] | None = None,
     spans: Sequence[Sequence[float]] = (),
     told: GuessFinding | None = None,
+    beside: Sequence[Parts] = (),
 ) -> GuessFinding:
     """Pool one guess over seeds and hold it against the strongest of its rivals, by column.
 
     ``rivals`` know what can be known without joining: the control, and baselines that see the
     own columns and the granted records. ``alone``: what the own columns tell of a column.
+    ``beside``: who else must be beaten where people are counted: whoever has learnt from other
+    people's records without joining, and one value for everybody.
     ``told``: the same guess as held against others; its errors and people are the same.
     ``streams`` None: the columns' errors are left open.
     """
     pool = pooled(parts)
     first = pool.parts[0][0]
-    held = [
-        pooled({seed: rival[seed] for seed in parts})
-        for rival in rivals
-        if parts.keys() <= rival.keys()
-    ]
+    held, more = (
+        [
+            pooled({seed: rival[seed] for seed in parts})
+            for rival in some
+            if parts.keys() <= rival.keys()
+        ]
+        for some in (rivals, beside)
+    )
     made = _leads(pool, held, columns, alone or {})
+    counters = [*held, *(one for one in more if one.spread.shape == pool.spread.shape)]
     if told is not None:
-        return _held_again(told, made)
+        before = [column.people for column in told.columns if column.people is not None]
+        return _held_again(told, made, held_against(before, pool, counters))
     # All columns of all guesses are resampled alike; thousands of columns have the t interval.
     drawn = resamples(len(pool.spread), streams if len(columns) <= WIDE else None)
     title, paper = named(first.name)
-    control = max(held, key=lambda rival: float(rival.named.mean()), default=None)
-    by_column, people = count_people(pool, control, spans)
+    by_column, people = count_people(pool, counters, spans)
     found = tuple(replace(c, people=p) for c, p in zip(made, by_column, strict=True))
     if streams is not None:
         errors = drawn.means(pool.squared, ERROR_UNIT)
@@ -216,11 +204,13 @@ def left_open(adds: Measurement, known: Measurement) -> Measurement:
     )
 
 
-def _held_again(told: GuessFinding, leads: Sequence[ColumnFinding]) -> GuessFinding:
+def _held_again(
+    told: GuessFinding, leads: Sequence[ColumnFinding], people: Sequence[People]
+) -> GuessFinding:
     """Return a guess with what it adds to other rivals; the rest of it stays."""
     columns = tuple(
-        replace(new, error=old.error, recovered=old.recovered, people=old.people)
-        for old, new in zip(told.columns, leads, strict=True)
+        replace(new, error=old.error, recovered=old.recovered, people=counted)
+        for old, new, counted in zip(told.columns, leads, people, strict=True)
     )
     return replace(told, columns=columns, adds=mean_of([column.adds for column in columns]))
 

@@ -21,9 +21,12 @@ class People:
     """How many people are recovered: shares of records with Wilson's interval.
 
     ``named``: the value itself, once the guess is moved to what the column can hold; of a
-    one-hot column the category. ``named_without``: the same by the control. ``within``: guesses
-    off by at most 1, 5 and 10 % of the range. ``tolerance``: a round number in the column's own
-    units, zero where it has none, and ``inside`` the share of guesses off by at most that.
+    one-hot column the category. ``within``: guesses off by at most 1, 5 and 10 % of the range.
+    ``tolerance``: a round number in the column's own units, zero where it has none, and ``inside``
+    the share of guesses off by at most that. ``named_without`` and ``inside_without``: the same by
+    the best guess without joining: the control, baselines, the regressor on own columns alone, and
+    one value for everybody. ``named_more``: by how much joining adds to the people named, with
+    ``chance``: how often luck alone shows as much.
     """
 
     named: Measurement
@@ -31,6 +34,25 @@ class People:
     within: tuple[Measurement, ...]
     tolerance: float
     inside: Measurement
+    inside_without: Measurement | None = None
+    named_more: Measurement | None = None
+    chance: float = 1.0
+
+
+FOLLOWED, NAMED = "followed", "named"  # the two scales of what joining adds
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What joining adds to one column on one scale, and how often luck alone shows as much.
+
+    ``followed``: differences between people that are followed. ``named``: people whose exact
+    value is named.
+    """
+
+    scale: str
+    measured: Measurement
+    chance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +61,10 @@ class ColumnFinding:
 
     ``leakage`` is the share of the differences between people that the guesses follow: the
     squared correlation of guess and truth. Zero: nobody is told apart. One: whoever knows the
-    column's average and spread knows every value. ``control`` is the same of the control, and
-    ``adds`` the difference: what joining adds, at most what the own columns leave open
-    (1 - ``alone``). ``chance``: how often luck alone shows as much. ``recovered`` is stricter
+    column's average and spread knows every value. ``control`` is the same of the control or, where
+    that follows more, of a baseline that sees something. ``adds`` is the difference, at most what
+    ``alone`` leaves open: the share that a regressor follows from the own columns, who has learnt
+    from complete records of other people. ``chance``: how often luck alone shows as much. ``recovered`` is stricter
     than leakage: 1 - error / variance, at least 0; one means that the guesses themselves are
     the values. ``by``: of the limit, which guess it is. ``differs``: whether any two of the people
     attacked differ in the column; where none do, nothing was measured.
@@ -65,13 +88,26 @@ class ColumnFinding:
         return max(self.leakage.value - self.adds.value, 0.0)
 
     @property
+    def scales(self) -> tuple[Added, ...]:
+        """What joining adds on every scale that was measured."""
+        followed = Added(FOLLOWED, self.adds, self.chance)
+        if self.people is None or self.people.named_more is None:
+            return (followed,)
+        return followed, Added(NAMED, self.people.named_more, self.people.chance)
+
+    @property
+    def worse(self) -> Added:
+        """What joining adds on the scale on which it adds more."""
+        return max(self.scales, key=lambda added: added.measured.value)
+
+    @property
     def strength(self) -> tuple[float, float, float]:
         """By what the strongest attack is found: what it adds, then whom it names, then what it follows.
 
         What can be added is bounded, so several attacks may reach all of it.
         """
         named = 0.0 if self.people is None else self.people.named.value
-        return self.adds.value, named, self.leakage.value
+        return self.worse.measured.value, named, self.leakage.value
 
 
 @dataclass(frozen=True)
@@ -129,7 +165,10 @@ class ThreatFinding:
 
 @dataclass(frozen=True)
 class ColumnDefense:
-    """What joining adds in one column by the strongest attack, without a defense and with it."""
+    """What joining adds in one column by the strongest attack, without a defense and with it.
+
+    Each on the scale on which it adds more: differences followed, or people named.
+    """
 
     column: str
     before: Measurement
@@ -235,6 +274,8 @@ class GroupFinding:
     name: str
     within: Measurement  # off by at most 5 % of the range
     named: Measurement
+    within_without: Measurement | None = None  # the same by the best guess without joining
+    named_without: Measurement | None = None
 
 
 @dataclass(frozen=True)
@@ -262,6 +303,30 @@ class Condition:
     attack: str = ""
     column: str = ""
     up_to: float = 1.0
+    scale: str = FOLLOWED
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What a regressor follows who has learnt from complete records of other people, in one column.
+
+    ``follows``: with all that the adversary sees. ``alone``: with its own columns only. ``adds``:
+    the difference, record by record.
+    """
+
+    column: str
+    threat: str
+    follows: float
+    alone: float
+    adds: Measurement
+
+
+@dataclass(frozen=True)
+class FollowedAlready:
+    """A column of which most differences are followed without joining, and not the exact values."""
+
+    column: str
+    share: float
 
 
 @dataclass(frozen=True)
@@ -271,10 +336,13 @@ class Headline:
     ``level`` goes by what joining adds: low, medium, high or complete; "unsettled" if little was
     found but an interval reaches further than low (the column is then the one whose interval
     reaches furthest); "unknown" if no attack ran.
+    ``adds`` is on the scale that decides, ``scale``: differences followed or people named.
     ``beyond_guessing`` is false if the largest of many small numbers is what luck gives.
-    ``already``: columns that the partner has without joining. ``up_to``: the largest upper end of
-    all intervals, in ``open_column``: more than that is ruled out, less is not. ``differs``: whether
-    any two of the people attacked differ in that column.
+    ``already``: columns whose values the partner has without joining; ``followed``: those whose
+    differences it follows, and not the values. ``up_to``: the largest upper end of
+    all intervals, in ``open_column``: more than that is ruled out, less is not. ``learnt``: where
+    whoever learns from complete records of others follows much more than the attacks tried.
+    ``differs``: whether any two of the people attacked differ in that column.
     """
 
     sentence: str
@@ -289,6 +357,9 @@ class Headline:
     already: tuple[str, ...] = ()
     up_to: float = 1.0
     open_column: str = ""
+    scale: str = FOLLOWED
+    followed: tuple[FollowedAlready, ...] = ()
+    learnt: Learnt | None = None
     differs: bool = True
 
 

@@ -91,8 +91,8 @@ def gain(one: Followed, other: Followed) -> Gained:
     both = (one.influence * other.influence).sum(axis=0)
     sizes = np.square(one.influence).sum(axis=0) * np.square(other.influence).sum(axis=0)
     shared = both / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
-    low = _joined(one.value - one.low, other.high - other.value, shared)
-    high = _joined(one.high - one.value, other.value - other.low, shared)
+    low = joined_ends(one.value - one.low, other.high - other.value, shared)
+    high = joined_ends(one.high - one.value, other.value - other.low, shared)
     rival = other.r > 0.0
     apart = one.influence - np.where(rival, other.influence, 0.0)
     error = np.sqrt(np.square(apart).sum(axis=0) / max(n - 1, 1) / n)
@@ -110,5 +110,6 @@ def gain(one: Followed, other: Followed) -> Gained:
     )
 
 
-def _joined(one: Floats, other: Floats, shared: Floats) -> Floats:
+def joined_ends(one: Floats, other: Floats, shared: Floats) -> Floats:
+    """Join two intervals' arms into that of a difference, less what both share (Zou 2007, MOVER)."""
     return np.sqrt(np.maximum(one * one + other * other - 2.0 * shared * one * other, 0.0))

@@ -58,6 +58,7 @@ def environment() -> Environment:
         duration=wording.duration,
         moment=wording.moment,
         clean=wording.printable,
+        flow=wording.unbroken,
         plain=wording.plain_value,
         listing=wording.listing,
     )

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 from whatleaks.auditor.levels import UNSETTLED
 from whatleaks.auditor.result import (
+    NAMED,
     AuditResult,
     ColumnFinding,
     DefenseFinding,
     GuessFinding,
+    Headline,
     People,
     ThreatFinding,
     Worth,
@@ -37,12 +39,15 @@ LEVELS = {
     "complete": "Whatever your partner did not know of this column it can now read, value by value.",
 }
 
+LEARNT = "The attacks tried show little, but what is sent tells more to whoever learns to read it."
 LEAKAGE = (
-    "All percentages are on one scale: the share of a column’s differences between people that "
-    "guesses follow (their squared correlation with the truth). At 0 % nobody can be told apart; at "
-    "100 % whoever also knows the column’s average and spread knows every value. What joining adds "
-    "is what an attack follows, less what is followed without joining: by the same attack with the "
-    "messages of other people, and by whatever the partner’s own columns tell."
+    "What joining adds is measured on two scales, and the worse one decides: differences between "
+    "people that guesses follow (squared correlation with the truth; at 100 % whoever also knows a "
+    "column’s average and spread knows every value), and people whose exact value is named. Taken off "
+    "is what is reached without joining: by the same attack with the messages of other people, or by a "
+    "guess from what the threat grants; of people named also by whoever has learnt from complete "
+    "records of others, or says the same of everybody. Never is more counted as followed than such a "
+    "learner leaves open."
 )
 
 _BASELINES = {
@@ -70,10 +75,10 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class Bar:
-    """One row of a bar chart in 0 to 1: what is known without joining, then what joining adds.
+    """One row of a bar chart in 0 to 1: what is reached without joining, then what joining adds.
 
-    ``value`` is where the bar ends; ``low`` and ``high`` are its interval. ``limit`` and
-    ``defended`` are markers.
+    ``value`` is where the bar ends; ``low`` and ``high`` are its interval. ``limit``, ``defended``
+    and ``alone``, what own columns tell whoever has learnt from others' records, are markers.
     """
 
     label: str
@@ -86,6 +91,7 @@ class Bar:
     limit: float | None = None
     defended: float | None = None
     detail: str = ""
+    alone: float | None = None
 
     @property
     def spread(self) -> bool:
@@ -97,7 +103,9 @@ class Bar:
         """Say the row in words, for readers who do not see the figure."""
         parts = [f"{self.label}: {self.text}, 95 % interval {self.interval}"]
         if self.known > 0.0:
-            parts.append(f"{percent(self.known)} known without joining")
+            parts.append(f"{percent(self.known)} without joining")
+        if self.alone is not None:
+            parts.append(f"{percent(self.alone)} from own columns by whoever has learnt")
         if self.defended is not None:
             parts.append(f"{percent(self.defended)} with the best defense")
         if self.limit is not None:
@@ -109,7 +117,8 @@ class Bar:
 class ColumnRow:
     """One passive column in numbers: alone, joined and defended, and how many people that is.
 
-    ``found`` is that of the strongest attack on the column, ``attack`` its title.
+    ``found`` is that of the strongest attack on the column, ``attack`` its title. ``people`` counts
+    those of the attack that names or meets most of them, and says whose it is if it is another.
     """
 
     column: str
@@ -199,18 +208,22 @@ def lay_out(result: AuditResult) -> Page:
     measured = shown | {encoded.get(name, name) for name in shown}
     blocks = sorted(
         (_block(threat) for threat in result.threats),
-        key=lambda block: -max((bar.value - bar.known for bar in block.bars), default=-1.0),
+        key=lambda block: (
+            -max(
+                (c.strength[0] for g in block.threat.of("attack") for c in g.columns), default=-1.0
+            )
+        ),
     )
     return Page(
         result=result,
-        meaning=LEVELS.get(result.headline.level, ""),
+        meaning=_meaning(result.headline),
         worst_threat=worst_threat,
         worst=worst,
         columns=tuple(_column_bar(row) for row in rows),
         rows=rows,
         best_defense="" if best is None else best.title,
         unmeasured=tuple(name for name in passive if name not in measured),
-        over_half=sum(row.found.adds.value > 0.5 for row in rows),
+        over_half=sum(row.found.worse.measured.value > 0.5 for row in rows),
         people=_worst_people(result, rows),
         digits=_digit_bars(result),
         groups=_group_bars(result),
@@ -224,6 +237,12 @@ def lay_out(result: AuditResult) -> Page:
         trade=_trade(result),
         command=command(result),
     )
+
+
+def _meaning(head: Headline) -> str:
+    """Say what the word means for people; unsettled has two reasons."""
+    unread = head.level == UNSETTLED and head.learnt is not None
+    return LEARNT if unread else LEVELS.get(head.level, "")
 
 
 def levels(result: AuditResult) -> list[str]:
@@ -321,12 +340,11 @@ def _column_rows(
     kinds = {card.name: card.kind for card in result.columns}
     limit = _by_column(_first(threat, "limit"))
     after = {} if best is None else {pair.column: pair.after for pair in best.columns}
-    strongest: dict[str, tuple[ColumnFinding, str]] = {}
+    tried: dict[str, list[tuple[ColumnFinding, str]]] = {}
     for guess in threat.of("attack"):
         for found in guess.columns:
-            held = strongest.get(found.column)
-            if held is None or found.strength > held[0].strength:
-                strongest[found.column] = (found, guess.title)
+            tried.setdefault(found.column, []).append((found, guess.title))
+    strongest = {name: max(held, key=lambda one: one[0].strength) for name, held in tried.items()}
     rows = [
         ColumnRow(
             name,
@@ -335,23 +353,40 @@ def _column_rows(
             attack,
             limit.get(name),
             after.get(name),
-            people_in_words(name, found.people),
+            _most_people(name, tried[name], attack),
         )
         for name, (found, attack) in strongest.items()
     ]
-    return tuple(sorted(rows, key=lambda row: (-row.found.adds.value, row.column)))
+    return tuple(sorted(rows, key=lambda row: (-row.found.worse.measured.value, row.column)))
+
+
+def _most_people(column: str, tried: list[tuple[ColumnFinding, str]], strongest: str) -> str:
+    """Count the people of the attack that names most of them, then comes close to most."""
+    counted = [(found.people, title) for found, title in tried if found.people is not None]
+    if not counted:
+        return ""
+    people, title = max(counted, key=lambda one: (one[0].named.value, one[0].inside.value))
+    told = people_in_words(column, people)
+    return told if title == strongest else f"{told} (by {title})"
 
 
 def people_in_words(column: str, people: People | None) -> str:
     """Say for how many people a column is known: its value, and close to it in its own units."""
     if people is None:
         return ""
-    n = people.named.n
-    exact = f"named exactly for {round(people.named.value * n):,} of {n:,} people"
+    exact = f"named exactly for {_of(people.named, people.named_without)}"
     if not people.tolerance:
         return exact
-    near = round(people.inside.value * n)
-    return f"{column} within {number(people.tolerance)} for {near:,} of {n:,} people, {exact}"
+    near = _of(people.inside, people.inside_without)
+    return f"{column} within {number(people.tolerance)} for {near}, {exact}"
+
+
+def _of(reached: Measurement, without: Measurement | None) -> str:
+    """Say how many people, beside how many the best guess without joining reaches."""
+    told = f"{round(reached.value * reached.n):,} of {reached.n:,} people"
+    if without is None:
+        return told
+    return f"{told} ({round(without.value * without.n):,} without joining)"
 
 
 def _worst_people(result: AuditResult, rows: tuple[ColumnRow, ...]) -> str:
@@ -381,7 +416,8 @@ def _group_bars(result: AuditResult) -> tuple[Bar, ...]:
     return tuple(
         replace(
             _bar(group.name, group.within, 0.0),
-            detail=f"{group.within.n:,} people, {percent(group.named.value)} named exactly",
+            detail=f"{_of(group.within, group.within_without)}; exactly "
+            f"{_of(group.named, group.named_without)}",
         )
         for group in result.groups
     )
@@ -392,14 +428,21 @@ def _by_column(guess: GuessFinding | None) -> dict[str, ColumnFinding]:
 
 
 def _column_bar(row: ColumnRow) -> Bar:
-    found = row.found
-    after = None if row.defended is None else _unit(found.known + max(row.defended.value, 0.0))
+    """Draw a column on the scale on which joining adds more; limit and alone are on that of the followed."""
+    found, added = row.found, row.found.worse
+    named = added.scale == NAMED
+    known = found.known
+    if named and found.people is not None:
+        known = found.people.named_without.value
+    after = None if row.defended is None else _unit(known + max(row.defended.value, 0.0))
     return _bar(
         row.column,
-        found.adds,
-        found.known,
-        None if row.limit is None else row.limit.leakage.value,
+        added.measured,
+        known,
+        None if row.limit is None or named else row.limit.leakage.value,
         after,
+        "people named exactly" if named else "",
+        None if named or not found.alone else found.alone,
     )
 
 
@@ -410,6 +453,7 @@ def _bar(
     limit: float | None = None,
     defended: float | None = None,
     detail: str = "",
+    alone: float | None = None,
 ) -> Bar:
     """Return a bar from what is known to what is known with what joining adds."""
     return Bar(
@@ -423,6 +467,7 @@ def _bar(
         limit=None if limit is None else _unit(limit),
         defended=None if defended is None else _unit(defended),
         detail=detail,
+        alone=None if alone is None else _unit(alone),
     )
 
 
@@ -432,7 +477,9 @@ def _unit(value: float) -> float:
 
 def _block(threat: ThreatFinding) -> ThreatBlock:
     limit = _first(threat, "limit")
-    attacks = sorted(threat.of("attack"), key=lambda guess: -guess.adds.value)
+    attacks = sorted(
+        threat.of("attack"), key=lambda g: -max((c.strength[0] for c in g.columns), default=-1.0)
+    )
     roles = ("limit", "learner", "alone", "control", "baseline")
     ordered = (*attacks, *(guess for role in roles for guess in threat.of(role)))
     return ThreatBlock(
@@ -444,7 +491,7 @@ def _block(threat: ThreatFinding) -> ThreatBlock:
                 guess.adds,
                 max(guess.leakage.value - guess.adds.value, 0.0),
                 None if limit is None else limit.leakage.value,
-                detail=_remark(guess),
+                detail="; ".join(filter(None, (_worst_column(guess), _remark(guess)))),
             )
             for guess in attacks
         ),
@@ -452,10 +499,21 @@ def _block(threat: ThreatFinding) -> ThreatBlock:
     )
 
 
+def _worst_column(guess: GuessFinding) -> str:
+    """Name the column in which an attack adds most: the mean over many hides it."""
+    found = max(guess.columns, key=lambda column: column.worse.measured.value, default=None)
+    if found is None:
+        return ""
+    named = ", people named exactly" if found.worse.scale == NAMED else ""
+    return f"worst column: {found.column}, {percent(max(found.worse.measured.value, 0.0))}{named}"
+
+
 def _threat_bar(block: ThreatBlock) -> Bar:
-    """Return the worst attack of a threat under the threat's name."""
-    worst = block.bars[0]
-    return replace(worst, label=block.threat.name, detail=worst.label)
+    """Return the worst attack of a threat under the threat's name: that of the worst column."""
+    attacks = block.threat.of("attack")
+    worst = max(attacks, key=lambda g: max((c.strength[0] for c in g.columns), default=-1.0))
+    bar = next(bar for bar in block.bars if bar.label == worst.title)
+    return replace(bar, label=block.threat.name, detail=f"{_worst_column(worst)}; {worst.title}")
 
 
 def _guess_row(guess: GuessFinding) -> GuessRow:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from whatleaks.auditor.result import NAMED
 from whatleaks.files import write_atomically
-from whatleaks.report.stored import worst_by_column
-from whatleaks.report.wording import percent, printable, shorten
+from whatleaks.report.stored import worse_scale, worst_by_column
+from whatleaks.report.wording import percent, printable, shorten, unbroken
 
 # What fits on one page; the report holds the rest.
-COLUMNS, DEFENSES, ADVICE, THREATS = 8, 5, 3, 5
+COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED = 8, 5, 3, 5, 3
 
 
 def render(audit: dict[str, Any]) -> str:
@@ -28,11 +29,18 @@ def render(audit: dict[str, Any]) -> str:
             version=str(audit["code"].get("version", "")),
             created=str(audit.get("created", ""))[:10],
             level=_text(audit["headline"].get("level", ""), 20),
-            sentence=_text(audit["headline"].get("sentence", ""), 420),
+            sentence=unbroken(_text(audit["headline"].get("sentence", ""), 600)),
+            named=audit["headline"].get("scale") == NAMED,
             adds=_range(audit["headline"]["adds"])
             if audit["headline"]["attack"]
             else "not measured",
-            conditions=[_text(c["sentence"], 320) for c in audit["headline"].get("conditions", [])],
+            conditions=[
+                unbroken(_text(c["sentence"], 420)) for c in audit["headline"].get("conditions", [])
+            ],
+            followed=[
+                (_text(known["column"], 48), percent(known["share"]))
+                for known in audit["headline"].get("followed", [])[:FOLLOWED]
+            ],
             already=_text(", ".join(audit["headline"].get("already", [])), 160),
             columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),
@@ -67,14 +75,17 @@ def write(audit: dict[str, Any], path: Path) -> Path:
     return path
 
 
-def _threats(audit: dict[str, Any]) -> list[tuple[str, str]]:
-    """Name every threat with the most that joining adds by its attacks, over all columns."""
+def _threats(audit: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Name every threat with the most that joining adds by its attacks: worst column, mean of all."""
     told = []
     for threat in audit["threats"]:
         attacks = [g for g in threat["findings"] if g["role"] == "attack"]
-        worst = max(attacks, key=lambda g: g["adds"]["value"], default=None)
-        leak = "no attack fits" if worst is None else _range(worst["adds"])
-        told.append((_text(threat["name"], 40), leak))
+        worst = max((worse_scale(c)["value"] for g in attacks for c in g["columns"]), default=None)
+        mean = max((g["adds"]["value"] for g in attacks), default=0.0)
+        leak, over = "no attack fits", ""
+        if worst is not None:
+            leak, over = (percent(max(share, 0.0)) for share in (worst, mean))
+        told.append((_text(threat["name"], 40), leak, over))
     return told
 
 

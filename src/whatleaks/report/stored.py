@@ -37,7 +37,17 @@ def worst_by_column(audit: dict[str, Any]) -> dict[str, dict[str, Any]]:
             if guess["role"] != "attack":
                 continue
             for column in guess["columns"]:
-                name, adds = column["column"], column["adds"]
+                name, adds = column["column"], worse_scale(column)
                 if name not in found or adds["value"] > found[name]["value"]:
                     found[name] = adds
     return dict(sorted(found.items(), key=lambda item: -item[1]["value"]))
+
+
+def worse_scale(column: dict[str, Any]) -> dict[str, Any]:
+    """Return what joining adds to a column on the scale on which it adds more.
+
+    Audits of before counted no people named.
+    """
+    named = (column.get("people") or {}).get("named_more")
+    both: list[dict[str, Any]] = [column["adds"], *([named] if named else [])]
+    return max(both, key=lambda adds: float(adds["value"]))

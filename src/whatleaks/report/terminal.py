@@ -7,11 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from whatleaks.auditor.result import AuditResult
+from whatleaks.auditor.result import NAMED, AuditResult
 from whatleaks.metrics.intervals import clipped
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import LEAKAGE, Bar, lay_out
-from whatleaks.report.wording import percent, percent_range, plain_value, printable, shorten
+from whatleaks.report.wording import (
+    percent,
+    percent_range,
+    plain_value,
+    printable,
+    shorten,
+    unbroken,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +27,7 @@ _WIDTH = 79
 _COLUMNS = 10
 _NAME = 26
 _BAR = 20
-_PEOPLE = 5
+_PEOPLE = 3
 
 
 def summary(result: AuditResult) -> str:
@@ -32,6 +39,7 @@ def summary(result: AuditResult) -> str:
         lines.append(
             f"{printable(head.level).upper()}: joining adds {percent(max(head.adds.value, 0.0))} "
             f"(95 % interval {percent_range(clipped(head.adds, 0.0, 1.0))})"
+            + (", people named exactly" if head.scale == NAMED else "")
         )
     lines += [*_wrap(printable(head.sentence)), ""]
     for condition in head.conditions:
@@ -39,7 +47,10 @@ def summary(result: AuditResult) -> str:
     lines += ["", *_wrap(LEAKAGE)]
     if page.worst is not None:
         lines += ["", f"Columns under {printable(head.threat)}, the strongest attack on each"]
-        marks = "= without joining, # what joining adds, | the limit"
+        marks = (
+            "= without joining, # what joining adds, a what your partner’s own columns tell whoever "
+            "has learnt from complete records of others, | the limit"
+        )
         defended = f", o with “{printable(page.best_defense)}”" if page.best_defense else ""
         lines += _wrap(marks + defended, "  ", "  ")
         lines += [_row(bar) for bar in page.columns[:_COLUMNS]]
@@ -54,10 +65,10 @@ def summary(result: AuditResult) -> str:
         lines += [_row(bar) for bar in page.digits]
     if page.groups:
         lines += ["", f"Who is worst off: {printable(head.column)} known within 5 % of its range"]
-        lines += [_row(bar) for bar in page.groups]
+        lines += [line for bar in page.groups for line in _detailed(bar)]
     if page.overview:
-        lines += ["", "Threats, the worst attack of each, over all columns"]
-        lines += [_row(bar) for bar in page.overview]
+        lines += ["", "Threats, the worst attack of each: mean over columns, and the worst column"]
+        lines += [line for bar in page.overview for line in _detailed(bar)]
     lines += ["", "What joining is worth: alone -> together, gain record by record"]
     for worth in page.worth:
         moved = f"{worth.alone} -> {worth.together}"
@@ -170,10 +181,15 @@ def _row(bar: Bar) -> str:
     name = shorten(printable(bar.label), _NAME)
     known, end = round(bar.known * _BAR), round(bar.value * _BAR)
     cells = ["=" if i < known else "#" if i < end else "." for i in range(_BAR)]
-    for place, mark in ((bar.limit, "|"), (bar.defended, "o")):
+    for place, mark in ((bar.alone, "a"), (bar.limit, "|"), (bar.defended, "o")):
         if place is not None:
             cells[min(_BAR - 1, int(place * _BAR))] = mark
     return f"  {name:<{_NAME}} {''.join(cells)} {bar.text:>6} ({bar.interval})"
+
+
+def _detailed(bar: Bar) -> list[str]:
+    """Return a row with one line beneath it."""
+    return [_row(bar), f"    {shorten(printable(bar.detail), _WIDTH - 4)}"]
 
 
 def _share(measured: Measurement) -> str:
@@ -181,4 +197,6 @@ def _share(measured: Measurement) -> str:
 
 
 def _wrap(text: str, first: str = "", then: str = "") -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=then)
+    """Wrap to the screen; a number and its percent sign stay on one line."""
+    lines = textwrap.wrap(unbroken(text), _WIDTH, initial_indent=first, subsequent_indent=then)
+    return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]

@@ -119,6 +119,11 @@ def printable(text: str) -> str:
     return "".join("\N{REPLACEMENT CHARACTER}" if _steers(c) else c for c in text)
 
 
+def unbroken(text: str) -> str:
+    """Keep a number and its percent sign on one line of a page; what steers a screen is replaced."""
+    return printable(text).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def _steers(character: str) -> bool:
     """Tell control characters from letters; joiners, which some scripts need, may stay."""
     return character in _DIRECTIONS or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")

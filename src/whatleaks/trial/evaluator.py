@@ -31,12 +31,14 @@ from whatleaks.trial.scorers.pictures import PictureScored, score_pictures
 from whatleaks.trial.scorers.values import (
     Scored,
     named,
+    named_by_commonest,
     relative_errors,
     score_values,
     scored_table,
 )
 from whatleaks.trial.truth import Committed, Truth
 
+CONSTANT = "constant"  # name and role of whoever says the same of everybody
 AnyScored = Scored | BranchScored | IntervalScored | OutputScored | PictureScored
 SCORERS: dict[type[Any], Callable[[Committed, str, Truth], AnyScored]] = {
     ValueGuess: score_values,
@@ -122,6 +124,18 @@ class Evaluator:
         error = float(((values - truth.values) ** 2).mean())
         made = scored_table(answer, role, values, truth.values, best=error)
         return replace(made, named=named(values, truth.values, truth.grids))
+
+    def constant(self) -> Scored:
+        """Score whoever says the same of everybody: the middle of a column, and to name its commonest value.
+
+        What such a guess reaches nobody needs to be told. It holds no value: only where it is right.
+        """
+        values, grids = self.__truth.values, self.__truth.grids
+        middle = np.broadcast_to(np.median(values, axis=0), values.shape)
+        error = float(((middle - values) ** 2).mean())
+        answer = Committed(CONSTANT, ValueGuess(sealed(middle)), 0.0, "")
+        made = scored_table(answer, CONSTANT, sealed(middle), values, best=error)
+        return replace(made, named=named_by_commonest(values, grids))
 
     def _scored_before(self, committed: Committed, what: str) -> ValueGuess:
         guess = committed.guess

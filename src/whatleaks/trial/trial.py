@@ -273,7 +273,7 @@ def attack(
     records = PerRecord(
         columns,
         sealed(np.zeros((0, len(columns)))) if done is None else done.evaluator.spread(),
-        tuple(s for s in kept if isinstance(s, Scored)),
+        (*(s for s in kept if isinstance(s, Scored)), *_constant(scenario, done)),
         tuple(s for s in kept if isinstance(s, BranchScored)),
         sealed_ints([]) if correct is None else correct,
         alone,
@@ -295,6 +295,13 @@ def attack(
     granted = sentences(parts.threat.grants) if attacked else ()
     stop = training.trained.stop
     return Trial(Outcome(measured, baselines, granted, stop, tuple(notes)), records)
+
+
+def _constant(scenario: Scenario, done: Done | None) -> tuple[Scored, ...]:
+    """Return what one value for everybody reaches, beside every attack that is held against a control."""
+    if done is None or "control" not in scenario.references or of_pictures(scenario):
+        return ()
+    return (done.evaluator.constant(),)
 
 
 def _measured(

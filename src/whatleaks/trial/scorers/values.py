@@ -98,6 +98,23 @@ def named(values: Floats, truth: Floats, grids: Grids | None) -> Bools:
     return sealed_bools(right)
 
 
+def named_by_commonest(truth: Floats, grids: Grids | None) -> Bools:
+    """Say where a column's commonest value is right, of a one-hot group its commonest category.
+
+    A value that nobody shares is nobody's guess.
+    """
+    groups = list(grids.one_hot) if grids is not None else []
+    held = {j for group in groups for j in group}
+    right = np.zeros(truth.shape, dtype=np.bool_)
+    for group in [*groups, *((j,) for j in range(truth.shape[1]) if j not in held)]:
+        rows = np.rint(truth[:, list(group)] / NEAR)
+        _, first, counts = np.unique(rows, axis=0, return_index=True, return_counts=True)
+        most = int(counts.argmax())
+        if counts[most] > 1:
+            right[:, list(group)] = (rows == rows[first[most]]).all(axis=1, keepdims=True)
+    return sealed_bools(right)
+
+
 def relative_errors(committed: Committed, truth: Floats) -> tuple[float, float]:
     """Return mean error over mean size (L 6.2): of the committed table, and of the best that fits."""
     guess = committed.guess
