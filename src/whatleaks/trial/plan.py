@@ -194,7 +194,12 @@ def _guessers(
 
 
 def fits(found: Card, view: type[Any]) -> bool:
-    """Say whether an attack or baseline may be let loose on a view, or sees nothing at all."""
+    """Say whether an attack or baseline may be let loose on a view, or sees nothing at all.
+
+    Views that its class names in ``leaves_out`` hold what it takes, and others do better there.
+    """
+    if issubclass(view, getattr(found.part, "leaves_out", ())):
+        return False
     return issubclass(view, found.view) or not _shows_something(found.view)
 
 
