@@ -41,12 +41,12 @@ class ScoredByTrees:
     @property
     def cost(self) -> float:
         """One product for every leaf and class."""
-        return float(self._votes.size)
+        return float(len(self._votes) * (self._votes.shape[1] - 1))
 
     @property
     def wide(self) -> int:
         """Numbers held for one candidate of one record."""
-        return self._votes.shape[1]
+        return int(self._votes.shape[1])
 
     def borders(self) -> Floats:
         """Return the thresholds of the partner's columns, in order, each once."""
@@ -60,8 +60,10 @@ class ScoredByTrees:
         for i in range(0, len(values), step):
             part = slice(i, i + step)
             theirs = self._reached(values[part], mine=False).astype(self._votes.dtype)
-            for k, vote in enumerate(self._votes.T):
+            for k, vote in enumerate(self._votes.T[1:], 1):
                 found[:, part, k] = (own * vote[:, None]).T @ theirs
+        # Every tree gives one vote, so the first class has the rest.
+        found[..., 0] = self._trees - found[..., 1:].sum(axis=2)
         return found / self._trees
 
     def each(self, rows: Ints, values: Floats) -> Floats:

@@ -30,7 +30,7 @@ class Reproduced:
     @property
     def equations(self) -> int:
         """How many numbers are told of every record."""
-        return self.released.shape[1] - 1
+        return int(self.released.shape[1]) - 1
 
     @cached_property
     def classes_only(self) -> bool:

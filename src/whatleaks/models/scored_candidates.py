@@ -29,7 +29,7 @@ class ScoredByNetwork:
     def wide(self) -> int:
         """Numbers held for one candidate of one record."""
         model = self._model
-        outputs = self._known.shape[1]
+        outputs = int(self._known.shape[1])
         return 2 * max(outputs, _widest(model.rest)) if isinstance(model, JointNetwork) else outputs
 
     def shared(self, rows: Ints, values: Floats) -> Floats:
@@ -50,9 +50,13 @@ class ScoredByNetwork:
 
 
 def _products(part: Bottom) -> int:
-    return part.weights.size if isinstance(part, Linear) else sum(w.size for w in part.weights)
+    return (
+        int(part.weights.size)
+        if isinstance(part, Linear)
+        else sum(int(w.size) for w in part.weights)
+    )
 
 
 def _widest(part: Bottom) -> int:
     layers = (part.weights,) if isinstance(part, Linear) else part.weights
-    return max(w.shape[1] for w in layers)
+    return max(int(w.shape[1]) for w in layers)
