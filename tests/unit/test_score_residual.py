@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import whatleaks
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.score_residual import ScoreResidual
 from whatleaks.models.additive import Additive
@@ -88,3 +90,20 @@ def test_saturated_scores_have_an_order_too() -> None:
     own, theirs = apart(200, 2, 1)
     found = guess(own, theirs - 0.5, np.zeros((2, 1)), np.array([[9000.0]]))
     assert np.corrcoef(found.values[:, 0], theirs[:, 0])[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("weight", [4.0, -4.0])
+def test_an_audit_counts_the_convention_and_notes_what_one_bit_more_tells(weight: float) -> None:
+    draw = rng(7)
+    x = draw.normal(size=(240, 3))
+    drive = x[:, 0] + weight * x[:, 2] + 0.3 * draw.logistic(size=240)
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "p": x[:, 2], "y": (drive > 0).astype(int)})
+    report = whatleaks.audit(
+        frame, "y", ["p"], threats="black-box", seeds=1, quick=True, defenses=False
+    )
+    threat = report.result.threats[0]
+    made = next(found for found in threat.of("attack") if found.name == "score-residual")
+    assert made.leakage.value > 0.8 if weight > 0 else made.leakage.value == 0.0
+    (note,) = [note for note in threat.notes if "one bit more" in note]
+    told = note.split("whole table: ")[1]
+    assert int(told.split("%")[0]) > 80

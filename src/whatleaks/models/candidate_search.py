@@ -30,6 +30,7 @@ ONE_AXIS = 1 << 10
 EFFORT = 4e9  # multiplications for all records: about a second
 CELLS = 4_000_000  # numbers held at a time, in each of several tables
 THICK = 0.02  # of the scores' spread: a wider margin is searched again
+OPEN = 2  # axes for each equation: with more, most of a record stays open and many candidates count more
 ROUNDS = 2
 KEPT_ON_ONE_AXIS, DRAWN_ON_ONE_AXIS = 8, 128
 KEPT, DRAWN = 128, 1024
@@ -129,7 +130,7 @@ def _alike(apart: Floats, kept: int) -> Bools:
 
 def rounds_needed(told: Reproduced, possible: PossibleRecords, first: Candidates, kept: int) -> int:
     """Return how often to search on: not if the nearest reproduce the scores closely as they are."""
-    if told.noise > 0.0 or told.classes_only:
+    if told.noise > 0.0 or told.classes_only or len(possible.axes) > OPEN * told.equations:
         return 0
     directions = min(told.equations, len(possible.axes))
     thick = (kept / len(first.values)) ** (1.0 / max(1, directions))
