@@ -28,7 +28,7 @@ EXACT = 1e-9  # of a distance: reproduced up to the arithmetic
 MOST, FEWEST = 1 << 14, 1 << 6  # candidates in the first round
 ONE_AXIS = 1 << 10
 EFFORT = 4e9  # multiplications for all records: about a second
-CELLS = 4_000_000  # numbers held at a time, in each of several tables
+CELLS = 2_000_000  # numbers held at a time, in each of several tables
 THICK = 0.02  # of the scores' spread: a wider margin is searched again
 OPEN = 2  # axes for each equation: with more, most of a record stays open and many candidates count more
 ROUNDS = 2
@@ -103,10 +103,10 @@ def candidate_mean(
         weights = weighed(apart, told, kept, first.complete) * first.weights
         found[rows] = weights @ first.values / weights.sum(axis=1, keepdims=True)
         # Where the nearest fit alike (a class, a step, a flat part of the model) none is to be preferred.
-        open_ = np.flatnonzero(~_alike(apart, kept)) if rounds else np.zeros(0, dtype=np.int64)
-        if len(open_):
-            found[rows[open_]] = _searched_on(
-                scoring, told, possible, first, apart[open_], rows[open_], drawn
+        moving = np.flatnonzero(~_alike(apart, kept)) if rounds else np.zeros(0, dtype=np.int64)
+        if len(moving):
+            found[rows[moving]] = _searched_on(
+                scoring, told, possible, first, apart[moving], rows[moving], drawn
             )
     return found
 
@@ -191,7 +191,7 @@ def first_candidates(
     """
     affordable = EFFORT / max(1.0, records * cost)
     most = int(
-        2 ** np.floor(np.log2(np.clip(min(affordable, 4 * CELLS / possible.width), FEWEST, MOST)))
+        2 ** np.floor(np.log2(np.clip(min(affordable, 8 * CELLS / possible.width), FEWEST, MOST)))
     )
     complete = possible.count() <= most
     if complete:
