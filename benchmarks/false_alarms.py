@@ -1,7 +1,7 @@
 """How often an audit raises an alarm where nothing is told: scores exchanged before release.
 
 Every record is sent the scores of another one, so what is sent has nothing to do with its
-passive columns. Small tables of many kinds, under every threat that looks at a linear model; an
+passive columns. Small tables of many kinds, under every threat that looks at the model (``--model``); an
 alarm is a headline beyond guessing. Prints the rate with its interval, and leaves with 1 if it is
 above 1 in 20. Models train for fewer steps than in an audit: their scores tell nothing anyway.
 ``--generative`` tries the slow generative attack too.
@@ -29,10 +29,11 @@ from whatleaks.auditor.result import Headline
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.intervals import wilson
 from whatleaks.seeds import Streams
+from whatleaks.trial.plan import models
 from whatleaks.trial.stage import Stage
 from whatleaks.trial.trial import run_group
 
-SLOW = ("generative-regression",)
+SLOW = ("generative-regression", "forest-generative-regression")
 STEPS = 300  # of training
 MOST = 0.05  # of the audits may raise an alarm
 
@@ -76,20 +77,26 @@ def table(seed: int, most: int) -> tuple[pd.DataFrame, list[str]]:
 
 
 def audit_of_nothing(
-    seed: int, seeds: int = 1, generative: bool = False, rows: int = 300, targets: int = 100
+    seed: int,
+    seeds: int = 1,
+    generative: bool = False,
+    rows: int = 300,
+    targets: int = 100,
+    model: str = "lr",
 ) -> Headline:
     """Audit one table whose scores were exchanged and return the headline."""
     frame, passive = table(seed, rows)
     spec = AuditSpec(
-        "y", tuple(passive), seeds=seeds, targets=targets, inversion_steps=20, defenses=False,
+        "y", tuple(passive), model, seeds=seeds, targets=targets, inversion_steps=20, defenses=False,
         drop_constant=True,
     )  # fmt: skip
+    brief = {"steps": STEPS} if hasattr(models()[model][1], "steps") else {}
     planned = [
         replace(
             scenario,
             attacks=tuple(a for a in scenario.attacks if generative or a not in SLOW),
             references=("baselines", "alone", "control"),
-            model_options=scenario.model_options.merged({"steps": STEPS}),
+            model_options=scenario.model_options.merged(brief),
             measures=(),
         )
         for scenario in scenarios(spec, "table", "none")
@@ -110,12 +117,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--rows", type=int, default=300, help="tables have a fifth of it or more")
     parser.add_argument("--targets", type=int, default=100)
+    parser.add_argument("--model", default="lr")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--generative", action="store_true")
     chosen = parser.parse_args()
     alarms, raised, unsettled = 0, 0, 0
     tables = range(chosen.first, chosen.first + chosen.tables)
-    asked = {name: getattr(chosen, name) for name in ("seeds", "generative", "rows", "targets")}
+    asked = {
+        name: getattr(chosen, name) for name in ("seeds", "generative", "rows", "targets", "model")
+    }
     one = partial(audit_of_nothing, **asked)
     with ProcessPoolExecutor(chosen.workers) as pool:
         for seed, head in zip(tables, pool.map(one, tables), strict=True):

@@ -26,9 +26,11 @@ def test_it_is_attacked_and_defended() -> None:
     (threat,) = result.threats
     tried = {g.name.split(" after ")[0] for g in threat.of("attack")}
     assert tried == {
+        "candidate-search",
         "generative-regression",
         "generative-regression-snapped",
         "half-star-layers",
+        "score-residual",
     }
     assert "dropout-0.5" in [d.name for d in result.defenses]
     assert {d.acts_on for d in result.defenses} == {"release", "training"}

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from whatleaks.auditor.result import ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import card, guesser
 from whatleaks.errors import UsageError, argument
 from whatleaks.metrics.branching import branching_advantage, branching_rate
+from whatleaks.metrics.column_association import follow
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Auxiliary, KnownPeople
 from whatleaks.trial.scorers.branches import BranchScored
+from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.trial import MEAN_ERROR, MOST_FREQUENT, VALUE_ERROR
 
 if TYPE_CHECKING:
@@ -146,6 +150,8 @@ def _recovered(entry: Entry) -> list[str]:
                 f"Seed {entry.scenario.seed}: {guesser(name).title}, of {entry.records.asked} "
                 f"records: relative error {value:.0e}."
             )
+        elif found is not None and found.mirrored:
+            notes.append(_up_to_the_end(entry, found))
         elif found is not None and found.alternatives:
             notes.append(
                 f"{1 + found.alternatives} tables fit the transcript equally well (a mirror "
@@ -155,6 +161,36 @@ def _recovered(entry: Entry) -> list[str]:
     if entry.guessed and entry.records.training_rows == few < FEW:
         notes.append(f"The limit is learnt from {few} records only, so it is a weak one here.")
     return notes
+
+
+def _up_to_the_end(entry: Entry, found: Scored) -> str:
+    """Say what an order of people tells whoever is also told, by one bit, which end of it is which.
+
+    The mirror image of a guess follows a column as far as the guess runs against it. The control
+    is given the same bit: the better of two signs is above zero by luck alone.
+    """
+    spread = entry.records.spread
+
+    def best(scored: Scored, sign: float) -> tuple[float, str]:
+        made = follow(sign * scored.together, scored.moved, spread)
+        at = int(np.argmax(made.value))
+        told = f"{made.value[at]:.0%} ({made.low[at]:.0%} to {made.high[at]:.0%})"
+        return float(made.value[at]), f"{told} in {entry.records.columns[at]}"
+
+    plain, given = best(found, 1.0), max(best(found, 1.0), best(found, -1.0))
+    other = next((s for s in entry.records.scored if s.name == f"{found.name} control"), None)
+    luck = (
+        ""
+        if other is None
+        else (
+            f" (with the messages of other people {max(best(other, s)[0] for s in (1.0, -1.0)):.0%})"
+        )
+    )
+    return (
+        f"Seed {entry.scenario.seed}: {guesser(found.name).title}: which end is which stays open. High "
+        f"scores are taken for high values: that follows {plain[1]}. Up to which end is which, so with "
+        f"one bit more for the whole table: {given[1]}{luck}."
+    )
 
 
 def _halts(entry: Entry, entries: Sequence[Entry]) -> str:

@@ -21,7 +21,7 @@ from whatleaks.federation.protocol import Federation
 from whatleaks.threat.grants import ModelGrant, TreesGrant
 from whatleaks.threat.model import COLUMNS, LABEL, ThreatModel
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
-from whatleaks.trial.plan import defense_fits, fits, model_named, models
+from whatleaks.trial.plan import defense_fits, fits, model_named, models, worth_trying
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 from whatleaks.wire.parties import HELPERS
@@ -184,7 +184,8 @@ def scenarios(
             attacks = [
                 entry.name
                 for entry in cards("attack")
-                if fits(entry, seen.view) and not any(fits(entry, one.view) for one in weaker)
+                if worth_trying(entry, seen.view)
+                and not any(worth_trying(entry, one.view) for one in weaker)
             ]
             full = _with_attacks(base, spec, attacks)
             same = any(seen.same_evidence(one) for one in looks[:i])
@@ -283,7 +284,7 @@ def _adaptive(entry: Card, seen: Watched) -> list[str]:
     return [
         one.name
         for one in cards("attack")
-        if one.again and fits(one, seen.view) and told & {f.name for f in fields(one.part)}
+        if one.again and worth_trying(one, seen.view) and told & {f.name for f in fields(one.part)}
     ]
 
 
@@ -324,9 +325,9 @@ def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
             one
             for one in cards("attack")
             if one.again
-            and fits(one, look.view)
-            and fits(one, seen.view)
-            and not any(fits(one, other.view) for other in weaker)
+            and worth_trying(one, look.view)
+            and worth_trying(one, seen.view)
+            and not any(worth_trying(one, other.view) for other in weaker)
         ]
         exact = [one for one in new if one.view is look.view or one.name in extra]
         chosen += [one.name for one in exact or new]

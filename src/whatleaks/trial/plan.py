@@ -198,6 +198,14 @@ def fits(found: Card, view: type[Any]) -> bool:
     return issubclass(view, found.view) or not _shows_something(found.view)
 
 
+def worth_trying(found: Card, view: type[Any]) -> bool:
+    """Say whether an audit lets an attack loose on a view: it fits, and no others do better there.
+
+    ``leaves_out`` of its class names the views where others do; asked for by name it runs there too.
+    """
+    return fits(found, view) and not issubclass(view, getattr(found.part, "leaves_out", ()))
+
+
 def _shows_something(view: type[Any]) -> bool:
     return not getattr(view, "blind", False)
 

@@ -25,7 +25,8 @@ class Scored:
     ``squared``: the squared error. ``together``: the product of the guess's and the truth's
     deviations from their column means. ``moved``: the guess's squared deviation. ``named``:
     where the guess, moved to the nearest value that the column can take, is the truth; of a
-    one-hot group where the whole category is.
+    one-hot group where the whole category is. ``mirrored``: the one other table that fits as well is
+    the mirror image of the guess, so which end of an order is which stays open.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Scored:
     isolated: str
     settings: dict[str, Plain]
     named: Bools = field(default_factory=lambda: sealed_bools(np.zeros((0, 0))))
+    mirrored: bool = False
 
 
 def score_values(committed: Committed, role: str, truth: Truth) -> Scored:
@@ -54,7 +56,18 @@ def score_values(committed: Committed, role: str, truth: Truth) -> Scored:
         float(((table - truth.values) ** 2).mean()) for table in (guess.values, *guess.alternatives)
     )
     made = scored_table(committed, role, guess.values, truth.values, len(guess.alternatives), best)
-    return replace(made, named=named(guess.values, truth.values, truth.grids))
+    return replace(
+        made,
+        named=named(guess.values, truth.values, truth.grids),
+        mirrored=_mirrored(guess.values, guess.alternatives),
+    )
+
+
+def _mirrored(values: Floats, alternatives: tuple[Floats, ...]) -> bool:
+    if len(alternatives) != 1:
+        return False
+    middle = values + alternatives[0]
+    return bool(np.abs(middle - middle.mean(axis=0)).max(initial=0.0) < NEAR)
 
 
 def scored_table(
