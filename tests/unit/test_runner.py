@@ -297,6 +297,12 @@ def test_what_is_private_comes_back_from_a_private_store_only(tmp_path: Path) ->
         b"even",
     ]
     assert run(works, None, TWO).privates == second.privates
+    with Store(tmp_path / "own" / "private.db", private=True) as private:
+        left = run(works, private, TWO, leave_private=True)
+        assert left.reused == 3
+        assert left.privates == (None,) * 4
+        for work, data in zip(works, second.privates, strict=True):
+            assert (private.private(name_of(work)) or None) == data  # of a failed run nothing
     errors = (second.privates[0] or b"").removeprefix(b"private ")
     assert len(errors) == 8 * 50
     assert errors in (tmp_path / "own" / "private.db").read_bytes()

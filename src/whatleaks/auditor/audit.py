@@ -302,15 +302,12 @@ def _stored(
 ) -> list[Entry]:
     store = Store(path, private=True)
     try:
-        summary = run(planned, store, executor, display, table)
+        summary = run(planned, store, executor, display, table, leave_private=True)
         if summary.interrupted:
             raise KeyboardInterrupt
         entries = []
-        privates = list(summary.privates)
-        found = summary.records
-        del summary
-        for place, (scenario, record) in enumerate(zip(planned, found, strict=True)):
-            private, privates[place] = privates[place], None  # bytes go as they are read
+        for scenario, record in zip(planned, summary.records, strict=True):
+            private = None if record is None else store.private(record.hash)
             if record is None or record.outcome is None or private is None:
                 failed = "it was not run" if record is None else record.error
                 raise AuditError(f"{scenario.label} failed: {failed}")

@@ -56,7 +56,7 @@ class Summary:
     """What the runs came to. ``records`` follows the works; None where a run was not reached.
 
     ``privates`` follows them too: what is private to each ok run, or None if the store is one
-    that does not keep it.
+    that does not keep it, or if it was left there.
     """
 
     records: tuple[Record | None, ...]
@@ -110,10 +110,12 @@ def run(
     executor: Executor,
     view: Display | None = None,
     table: bytes | None = None,
+    leave_private: bool = False,
 ) -> Summary:
     """Run what is not stored yet and return a record for every work.
 
     ``table`` is handed to every work as it is. Without a store nothing is reused or kept.
+    ``leave_private``: what is private stays in its store, to be read one by one.
     Ctrl-C is no error: what has finished is stored, and the summary says ``interrupted``.
     """
     start = time.perf_counter()
@@ -125,7 +127,7 @@ def run(
     here = executor.name == "inline"
     behind = {key: sources_of(key, here) for key in set(modules.values())}
     sources = {name: behind[key] for name, key in modules.items()}
-    done, privates, warnings = _stored(sources, store)
+    done, privates, warnings = _stored(sources, store, leave_private)
     reused = len(done)
     view.started(len(wanted), reused)
     for warning in warnings:
@@ -141,7 +143,8 @@ def run(
                     if store is not None:
                         store.put(record, sources[name], reply.private)
                     done[name] = record
-                    if record.ok and (store is None or store.keeps_private):
+                    held = store is None or (store.keeps_private and not leave_private)
+                    if record.ok and held:
                         privates[name] = reply.private
                     view.finished(record)
     except KeyboardInterrupt:
@@ -220,7 +223,7 @@ def _outsiders(modules: Iterable[str]) -> tuple[str, ...]:
 
 
 def _stored(
-    sources: Mapping[str, Sources], store: Store | None
+    sources: Mapping[str, Sources], store: Store | None, leave_private: bool
 ) -> tuple[dict[str, Record], dict[str, bytes], list[str]]:
     """Return the records that can be reused, what is private to them, and what to say."""
     if store is None:
@@ -231,9 +234,12 @@ def _stored(
     done = {name: r for name, r in ok.items() if r.sources == sources[name].digest}
     privates: dict[str, bytes] = {}
     if store.keeps_private:
-        kept = {name: store.private(name) for name in done}
-        privates = {name: data for name, data in kept.items() if data is not None}
-        done = {name: record for name, record in done.items() if name in privates}
+        for name in list(done):
+            data = store.private(name)
+            if data is None:
+                del done[name]
+            elif not leave_private:
+                privates[name] = data
     others = {name: r.sources for name, r in ok.items() if r.sources != sources[name].digest}
     known = store.sources(set(others.values()))
     told: Counter[str] = Counter()
