@@ -25,6 +25,7 @@ from whatleaks.papers.yao_setup import (
     CIFAR,
     CREDIT,
     IOT,
+    LATER_SEED,
     PICTURE_BAR,
     bar_of,
     hijacked,
@@ -216,7 +217,7 @@ def _seed(record: Record) -> int:
 
 
 def _y12_runs(profile: str) -> list[Scenario]:
-    base, chosen = pictures(profile), seeds(profile)
+    base, chosen = pictures(profile), seeds(profile, LATER_SEED)
     runs = [
         run for size in SIZES for run in hijacked({**base, "auxiliary": size}, "urvfl", seed=chosen)
     ]
