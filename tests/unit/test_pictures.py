@@ -98,6 +98,11 @@ def test_training_pictures_train_and_test_pictures_are_attacked(sets: None) -> N
             picture_holdings(wrong, Streams(1))
 
 
+def test_auxiliary_pictures_of_the_set_that_trains_are_refused() -> None:
+    with pytest.raises(SpecError, match="strangers names mnist itself"):
+        replace(BASE, data=BASE.data.merged({"strangers": "mnist"}))
+
+
 @pytest.mark.parametrize(
     ("network", "attack"), [("cnn", "urvfl"), ("residual", "fsha"), ("cnn", "")]
 )
