@@ -143,7 +143,7 @@ _table_check("Y02", IOT, "Eight attacks on RT-IoT2022")
 
 
 # Large pictures cost more: the standard profile takes fewer on Tiny ImageNet, of which our copy has 1,600.
-FEWER = {"rows": 1600, "steps": 150, "targets": 120, "asking": 300}
+FEWER = {"rows": 1600, "steps": 120, "targets": 120, "asking": 300}
 TINY_SIZES = {
     **PICTURE_SIZES,
     "standard": (
