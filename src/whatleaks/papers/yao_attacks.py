@@ -125,7 +125,9 @@ def _table_check(claim: str, dataset: str, title: str) -> None:
         return all_attacks(table(profile, dataset), profile, also=ASKING, first=LATER_SEED)
 
     def draw(records: Sequence[Record]) -> Plot:
-        return error_bars(records, "standardised", title, "mean squared error, variance 1")
+        return error_bars(
+            records, "standardised", title, "mean squared error, variance 1", log=dataset == IOT
+        )
 
     @check(
         claim,
