@@ -139,14 +139,14 @@ def _y10_runs(profile: str) -> list[Scenario]:
         return [
             run
             for share in (0.6, 0.3)
-            for run in hijacked({**base, "share": share}, "urvfl", seed=seeds(profile))
+            for run in hijacked({**base, "share": share}, "urvfl", seed=seeds(profile, LATER_SEED))
         ]
     runs = []
     for count in SHARES:
         left = {key: value for key, value in base.items() if key != "share"}
         data = {**base["data"], "drop": list(OWN[count:])}
         given = {**left, "passive": list(PASSIVE), "data": data}
-        runs += hijacked(given, "urvfl", seed=seeds(profile))
+        runs += hijacked(given, "urvfl", seed=seeds(profile, LATER_SEED))
     return runs
 
 
