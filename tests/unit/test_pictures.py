@@ -98,6 +98,21 @@ def test_training_pictures_train_and_test_pictures_are_attacked(sets: None) -> N
             picture_holdings(wrong, Streams(1))
 
 
+def test_auxiliary_pictures_of_the_set_that_trains_are_refused() -> None:
+    with pytest.raises(SpecError, match="strangers names mnist itself"):
+        replace(BASE, data=BASE.data.merged({"strangers": "mnist"}))
+
+
+def test_nothing_is_kept_of_single_pixels(sets: None) -> None:
+    """Pictures are judged one by one: tables of pictures x pixels of a hundred trials would fill the memory."""
+    asked = replace(BASE, attacks=("agn",), measures=("pictures-8",))
+    records = run_trial(asked).records
+    assert {one.name for one in records.scored} >= {"agn", "auxiliary-best"}
+    assert records.spread.size == 0
+    for one in records.scored:
+        assert one.squared.size == one.together.size == one.moved.size == one.named.size == 0
+
+
 @pytest.mark.parametrize(
     ("network", "attack"), [("cnn", "urvfl"), ("residual", "fsha"), ("cnn", "")]
 )

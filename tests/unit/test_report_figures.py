@@ -115,6 +115,14 @@ def test_intervals_are_drawn_and_told() -> None:
     assert "50 %: 0.1 (0.05 to 0.15)" in wide
 
 
+def test_bars_on_a_log_axis_have_plain_numbers_below() -> None:
+    entries = [("a", error(1e-6, 0.1), False), ("b", error(200.0, 0.1), True)]
+    svg = figures.bars("t", entries, "mse", log=True)
+    assert "$" not in svg
+    assert ">1e-06<" in svg
+    assert ">100<" in svg
+
+
 def test_a_log_axis_shows_exact_and_coarse_errors_together() -> None:
     svg = figures.error_against_share("t", [line("a", 1e-9, 1e-4, 0.1)], log=True)
     assert "1e-9" in svg

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +106,11 @@ def test_an_audit_of_hijacks_names_who_was_noticed(
     remark = found["splitguard"]["remark"]
     for name in ("fsha", "urvfl"):  # a quick look watches those that are tried again
         assert f"{name} in " in remark
+        told = remark.partition(f"{name} in ")[2].partition(";")[0]
+        assert re.search(
+            r"error by then 0\.\d+ \(0\.\d+ to 0\.\d+\), without any message 0\.\d+", told
+        )
     assert "pcat in" not in remark  # it answers honestly
-    assert "honest training by mistake in" in remark
+    assert "honest training by mistake in 0 of 1 (0 % to 79 %)" in remark
     # Several hijacks share one honest training: its records count once.
     assert found["splitguard"]["accuracy"]["n"] == found["nopeek-0.9"]["accuracy"]["n"] == 64

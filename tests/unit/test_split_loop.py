@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from staging import chosen, held
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.attacks.auxiliary_baselines import AuxiliaryMean, AuxiliaryRegression
 from whatleaks.attacks.hijack.fsha import FeatureSpaceHijack, FshaPlayer
+from whatleaks.catalog import card, cards
 from whatleaks.codec import decode, encode
 from whatleaks.data.holdings import Holdings
 from whatleaks.defenses.protocol import OPEN, Guard
@@ -21,6 +23,7 @@ from whatleaks.detectors.protocol import Continue, DetectorGrant, Halt, Probe, R
 from whatleaks.errors import AttackError, GrantError, UsageError, WireError
 from whatleaks.federation.roles import ActiveSeat, Batch, answer, next_batch
 from whatleaks.federation.schedule import agreed_batches
+from whatleaks.federation.split.parties import Course, PassiveParty
 from whatleaks.federation.split.run import SplitFederation, SplitTrained, seat_of
 from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.models.torch_network import Layers
@@ -35,10 +38,10 @@ from whatleaks.wire.message import Plain
 
 torch.set_num_threads(1)
 
-COLUMNS = np.random.default_rng(0).uniform(size=(30, 6))
-LABELS = np.random.default_rng(1).integers(0, 3, 30)
+COLUMNS = np.random.default_rng(0).uniform(size=(39, 6))
+LABELS = np.random.default_rng(1).integers(0, 3, 39)
 SMALL = SplitSettings(steps=12, batch=10, learning_rate=1e-2, bottom=Layers((5,), 3))
-EVERYBODY = chosen(range(30), (), range(9))
+EVERYBODY = chosen(range(30), (), range(30, 39))
 
 
 def tables(passives: int = 1) -> Holdings:
@@ -237,6 +240,75 @@ def test_gradients_that_do_not_fit_are_refused(hijacker: Answers, why: str) -> N
         train(hijacker)
 
 
+@pytest.mark.parametrize(
+    ("made_up", "why"),
+    [
+        (lambda real: np.where(np.eye(len(real), 3), np.nan, real), "'embeddings'.*not finite"),
+        (lambda real: real[:, :2], "'embeddings'.*it must be"),
+        (lambda real: real[:-1], "'passive' sent 9 rows for a batch of 10 records"),
+    ],
+)
+@pytest.mark.parametrize("hijacker", [None, Pull(), FeatureSpaceHijack()])
+def test_embeddings_that_do_not_fit_are_refused_whoever_receives_them(
+    hijacker: Any, made_up: Callable[[Floats], Floats], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = PassiveParty.forward
+    monkeypatch.setattr(PassiveParty, "forward", lambda self, rows: made_up(real(self, rows)))
+    with pytest.raises(WireError, match=why):
+        train(hijacker)
+
+
+@pytest.mark.parametrize("hijacker", [None, Pull(), FeatureSpaceHijack()])
+def test_a_passive_party_that_goes_away_in_the_middle_is_named(
+    hijacker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = PassiveParty.train
+
+    def leaves(self: PassiveParty, schedule: Any, *others: Any) -> Programme[Course]:
+        return real(self, schedule[:5], *others)
+
+    monkeypatch.setattr(PassiveParty, "train", leaves)
+    with pytest.raises(
+        WireError, match=r"nobody sends: active for 'embeddings' of step 5 .*'passive'"
+    ):
+        train(hijacker)
+
+
+def test_auxiliary_records_that_train_are_refused() -> None:
+    rows = chosen(range(30), (), range(28, 39))
+    with pytest.raises(UsageError, match="2 of the 11 auxiliary records also train"):
+        SplitFederation().train(tables(), rows, SMALL, Streams(1), Channel(), hijacker=Pull())
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_records_of_one_class_are_refused(classes: int) -> None:
+    one = replace(tables(), labels=sealed_ints(LABELS * 0), classes=classes)
+    with pytest.raises(UsageError, match="records that train are all of one class"):
+        SplitFederation().train(one, EVERYBODY, SMALL, Streams(1), Channel())
+
+
+@pytest.mark.parametrize("name", [card.name for card in cards("hijack")])
+def test_a_batch_of_one_trains_and_is_read(name: str) -> None:
+    hijacker = card("hijack", name).build()
+    alone = {f.name: 3 for f in fields(hijacker) if f.name in ("pretraining", "decoding")}
+    trained = train(replace(hijacker, **alone), replace(SMALL, batch=1))
+    assert trained.facts()["steps"] == 12
+    assert all(torch.isfinite(weight).all() for weight in weights(trained))
+
+
+@pytest.mark.parametrize("name", [card.name for card in cards("detector")])
+def test_a_detector_can_watch_batches_of_one(name: str) -> None:
+    part = card("detector", name)
+    detector = part.build(**({"classes": 3} if part.takes("classes") else {}))
+    rows = replace(EVERYBODY, training=sealed_ints(range(10)), others=sealed_ints(range(10, 30)))
+    settings = replace(SMALL, batch=1)
+    trained = SplitFederation().train(
+        tables(), rows, settings, Streams(1), Channel(), detector=detector
+    )
+    assert trained.course.steps == 12
+    assert all(np.isfinite(score) for _, score in trained.course.scores)
+
+
 def test_settings_are_refused() -> None:
     with pytest.raises(UsageError, match="at least 1"):
         SplitSettings(steps=0)
@@ -255,13 +327,13 @@ MEMORY = Memory(sealed(COLUMNS[:4, :2]), sealed(COLUMNS[:, :2]), sealed_ints(LAB
 
 def test_what_is_offered_are_records_that_do_not_train() -> None:
     grant = auxiliary()
-    assert np.array_equal(grant.own, COLUMNS[:9, :2])
-    assert np.array_equal(grant.passive, COLUMNS[:9, 2:])
-    assert np.array_equal(grant.labels, LABELS[:9])
+    assert np.array_equal(grant.own, COLUMNS[30:, :2])
+    assert np.array_equal(grant.passive, COLUMNS[30:, 2:])
+    assert np.array_equal(grant.labels, LABELS[30:])
     pooled, _ = train(Pull(), passives=2).offer(("active", "passive-2"))
     assert isinstance(pooled, Auxiliary)
-    assert np.array_equal(pooled.own, COLUMNS[:9][:, [0, 1, 4, 5]])
-    assert np.array_equal(pooled.passive, COLUMNS[:9, 2:4])
+    assert np.array_equal(pooled.own, COLUMNS[30:][:, [0, 1, 4, 5]])
+    assert np.array_equal(pooled.passive, COLUMNS[30:, 2:4])
 
 
 @pytest.mark.parametrize("passives", [1, 2])

@@ -10,7 +10,7 @@ import pytest
 
 from whatleaks.papers.check import checks
 from whatleaks.papers.claim import Verdict
-from whatleaks.papers.yao_setup import BARRED_SEED, FIRST_SEED
+from whatleaks.papers.yao_setup import ASKING, BARRED_SEED, FIRST_SEED, LATER_SEED
 from whatleaks.report.claims_page import draw
 from whatleaks.runs.record import Record
 from whatleaks.trial.outcome import Outcome
@@ -32,9 +32,22 @@ def test_standard_runs_have_at_least_three_fresh_seeds(name: str) -> None:
     assert len(seeds) >= 3
 
 
-@pytest.mark.parametrize("name", ["Y03", "Y14", "Y16"])
-def test_pictures_that_are_held_against_the_bar_have_seeds_that_it_has_not_seen(name: str) -> None:
-    assert {run.seed for run in scenarios(name)} == set(range(BARRED_SEED, BARRED_SEED + 3))
+BARRED = {
+    **dict.fromkeys(("Y03", "Y14", "Y16"), BARRED_SEED),
+    **dict.fromkeys(("Y01", "Y02", "Y04", "Y05", "Y10", "Y12", "Y15"), LATER_SEED),
+}
+
+
+@pytest.mark.parametrize(("name", "first"), BARRED.items())
+def test_what_is_held_against_the_bar_has_seeds_that_it_has_not_seen(name: str, first: int) -> None:
+    assert {run.seed for run in scenarios(name)} == set(range(first, first + 3))
+
+
+@pytest.mark.parametrize("name", ["Y01", "Y02", "Y03", "Y04", "Y05"])
+def test_an_honest_network_is_asked_on_the_same_records_as_the_attacks(name: str) -> None:
+    asked = [run for run in scenarios(name) if set(ASKING) <= set(run.attacks)]
+    assert len(asked) == 3
+    assert {run.threat for run in asked} == {"split-query"}
 
 
 def test_runs_of_a_seed_that_differ_in_one_thing_share_the_rest() -> None:
@@ -49,6 +62,7 @@ def test_runs_of_a_seed_that_differ_in_one_thing_share_the_rest() -> None:
         "sdar",
         "grna-embeddings",
         "gia-embeddings",
+        *ASKING,
     }
     alike = {(run.dataset, run.data, run.share, run.targets, run.auxiliary) for run in runs}
     assert len(alike) == 1

@@ -19,7 +19,7 @@ from whatleaks.auditor.combine import (
     rivals_of,
     with_limit,
 )
-from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of
+from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of, over_seeds
 from whatleaks.auditor.result import (
     ColumnDefense,
     ColumnFinding,
@@ -31,11 +31,14 @@ from whatleaks.auditor.result import (
 from whatleaks.auditor.worth import accuracy
 from whatleaks.catalog import Card, card
 from whatleaks.defenses.protocol import ReleaseDefense
+from whatleaks.metrics.intervals import wilson
+from whatleaks.metrics.measurement import Measurement
 from whatleaks.trial.scorers.values import Scored
 
 FEWEST_RELEASED = 20  # records of all seeds: on fewer a leak cannot be measured
 MOST_NAMED = 6  # columns in a remark
 NO_DETECTOR = (-1, -1)
+WITHOUT_MESSAGES = "auxiliary-regression"
 
 
 @dataclass(frozen=True)
@@ -409,7 +412,7 @@ def _counts(runs: Runs) -> tuple[int, int]:
 
 
 def _halts(runs: Runs) -> str:
-    """Say how often a detector halted each hijacker, when, and honest training by mistake."""
+    """Say how often a detector halted each hijacker, when, what was told by then, and its false halts."""
     if runs[0].halts == NO_DETECTOR:
         return ""
     by_attack: dict[str, list[Tried]] = {}
@@ -420,14 +423,27 @@ def _halts(runs: Runs) -> str:
         stops = [run.defended.outcome.stop for run in mine if run.halts[0]]
         first = ", ".join(dict.fromkeys(str(stop).partition(":")[0] for stop in stops))
         when = f" ({first})" if stops else ""
-        told.append(f"{name} in {len(stops)} of {len(mine)} trainings{when}")
+        told.append(f"{name} in {len(stops)} of {len(mine)} trainings{when}{_by_then(name, mine)}")
     honest = _by_seed(runs)
-    false = sum(run.halts[1] for run in honest)
+    false = wilson(sum(run.halts[1] for run in honest), len(honest), "rate", "seeds")
     return (
-        f"It halted the hijacker {'; '.join(told)}; honest training by mistake in {false} of "
-        f"{len(honest)}. After a halt the model stays as it is, and embeddings of the targets are "
-        "still sent."
+        f"It halted the hijacker {'; '.join(told)}; honest training by mistake in {round(false.value * false.n)} of "
+        f"{false.n} ({100 * false.low:.0f} % to {100 * false.high:.0f} %). After a halt the model stays as it is, and "
+        "embeddings of the targets are still sent."
     )
+
+
+def _by_then(name: str, runs: Runs) -> str:
+    """Say what a hijack's error was when its trainings ended, beside what needed no message."""
+    errors = [run.defended.outcome.measurements.get(name) for run in runs]
+    bars = [run.plain.outcome.baselines.get(WITHOUT_MESSAGES) for run in runs]
+    found = [one for one in errors if isinstance(one, Measurement)]
+    if not found:
+        return ""
+    error = over_seeds(found)
+    said = f", error by then {error.value:.2g} ({max(error.low, 0.0):.2g} to {error.high:.2g})"
+    known = [one for one in bars if isinstance(one, Measurement)]
+    return said + (f", without any message {over_seeds(known).value:.2g}" if known else "")
 
 
 def _withheld(runs: Runs, acts_on: str, seeds: int) -> str:

@@ -8,22 +8,13 @@ import numpy as np
 
 from whatleaks.auditor.combine import Entry
 from whatleaks.auditor.picture_result import DetectorFinding, PictureDefense, WatchFinding
-from whatleaks.auditor.pool import mean_of
+from whatleaks.auditor.pool import over_seeds
 from whatleaks.auditor.worth import accuracy
 from whatleaks.catalog import Card, card
-from whatleaks.metrics.intervals import mean_over_seeds, wilson
+from whatleaks.metrics.intervals import clipped, wilson
 from whatleaks.metrics.measurement import Measurement
 
-
-def over_seeds(parts: Sequence[Measurement]) -> Measurement:
-    """Average seeds; the interval covers that over records and, with several seeds, theirs."""
-    pooled = mean_of(parts)
-    if len(parts) < 2:
-        return pooled
-    seeds = mean_over_seeds([part.value for part in parts], pooled.unit)
-    low, high = min(pooled.low, seeds.low), max(pooled.high, seeds.high)
-    count = sum(part.n for part in parts)
-    return Measurement(pooled.value, low, high, count, pooled.unit, "records and seeds")
+MOST = 4.0  # of a squared difference of pixels from -1 to 1
 
 
 def detector_findings(entries: Sequence[Entry]) -> tuple[DetectorFinding, ...]:
@@ -42,7 +33,7 @@ def detector_findings(entries: Sequence[Entry]) -> tuple[DetectorFinding, ...]:
                     sum(map(halted, runs)),
                     len(runs),
                     tuple(_steps(run) for run in runs),
-                    over_seeds([number(run, f"{hijack} pixels") for run in runs]),
+                    error_of(runs, hijack),
                     over_seeds([number(run, f"{hijack} adds") for run in runs]),
                 )
             )
@@ -93,6 +84,11 @@ def number(entry: Entry, name: str) -> Measurement:
     return value
 
 
+def error_of(runs: Sequence[Entry], guess: str) -> Measurement:
+    """Return a guess's error of pixels over seeds, within what is possible."""
+    return clipped(over_seeds([number(run, f"{guess} pixels") for run in runs]), 0.0, MOST)
+
+
 def defense_findings(entries: Sequence[Entry]) -> tuple[PictureDefense, ...]:
     """Return every hijack with every defense that was tried, and accuracy without and with it."""
     found = []
@@ -109,8 +105,8 @@ def defense_findings(entries: Sequence[Entry]) -> tuple[PictureDefense, ...]:
                     name,
                     card("defense", name).title,
                     hijack,
-                    over_seeds([number(run, f"{hijack} pixels") for run in free]),
-                    over_seeds([number(run, f"{hijack} pixels") for run in runs]),
+                    error_of(free, hijack),
+                    error_of(runs, hijack),
                     over_seeds([number(run, f"{hijack} adds") for run in runs]),
                     before,
                     after,

@@ -25,18 +25,17 @@ from whatleaks.auditor.picture_result import (
 from whatleaks.auditor.picture_watch import (
     defense_findings,
     detector_findings,
+    error_of,
     number,
-    over_seeds,
 )
 from whatleaks.auditor.plan import SHOWN, hijacked_trials, looks_at
-from whatleaks.auditor.pool import named
+from whatleaks.auditor.pool import named, over_seeds
 from whatleaks.auditor.worth import worth_of
 from whatleaks.catalog import cards, guesser
 from whatleaks.data.picture_files import OwnPictures
 from whatleaks.data.picture_table import picture_table
 from whatleaks.data.table import pack_table
 from whatleaks.errors import AuditError, UsageError, argument
-from whatleaks.metrics.intervals import clipped
 from whatleaks.runs.executors import Executor
 from whatleaks.runs.provenance import code, environment, table_hash
 from whatleaks.runs.runner import Display
@@ -53,7 +52,6 @@ ASKING = "split-query"  # nobody hijacks, but the trained network may be asked
 STEPS = 300  # of a training; what a hijacker trains alone takes as many
 QUICK = {"seeds": 1, "targets": 60, "steps": 80}
 REFERENCES = ("baselines", "control", "joining")
-MOST = 4.0  # of a squared difference from -1 to 1
 LEAKS, KNOWN, OPEN = "leaks", "no more than known", "open"
 
 
@@ -206,10 +204,10 @@ def _findings(entries: Sequence[Entry]) -> tuple[PictureFinding, ...]:
             mine = [e for e in entries if any(s.name == name for s in e.records.scored)]
             seeds = {e.scenario.seed: e for e in reversed(mine)}
             runs = [seeds[seed] for seed in sorted(seeds)]
-            numbers = {
-                kind: over_seeds([number(run, f"{name} {kind}") for run in runs])
-                for kind in ("pixels", "psnr", "ssim")
-            }
+            psnr, ssim = (
+                over_seeds([number(run, f"{name} {kind}") for run in runs])
+                for kind in ("psnr", "ssim")
+            )
             adds, each = None, []
             if role == "attack":
                 each = [number(run, f"{name} adds") for run in runs]
@@ -218,9 +216,9 @@ def _findings(entries: Sequence[Entry]) -> tuple[PictureFinding, ...]:
                 name,
                 named(name)[0],
                 role,
-                clipped(numbers["pixels"], 0.0, MOST),
-                numbers["psnr"],
-                numbers["ssim"],
+                error_of(runs, name),
+                psnr,
+                ssim,
                 adds,
                 _rival(runs, name),
                 obeys.get(name, False),

@@ -121,6 +121,17 @@ def mean_of(parts: Sequence[Measurement]) -> Measurement:
     return Measurement(value, low, high, first.n, first.unit, first.over)
 
 
+def over_seeds(parts: Sequence[Measurement]) -> Measurement:
+    """Average seeds; the interval covers that over records and, with several seeds, theirs."""
+    pooled = mean_of(parts)
+    if len(parts) < 2:
+        return pooled
+    seeds = mean_over_seeds([part.value for part in parts], pooled.unit)
+    low, high = min(pooled.low, seeds.low), max(pooled.high, seeds.high)
+    count = sum(part.n for part in parts)
+    return Measurement(pooled.value, low, high, count, pooled.unit, "records and seeds")
+
+
 def combine_guess(
     parts: Parts,
     columns: Sequence[str],

@@ -25,6 +25,7 @@ from whatleaks.papers.yao_setup import (
     CIFAR,
     CREDIT,
     IOT,
+    LATER_SEED,
     PICTURE_BAR,
     bar_of,
     hijacked,
@@ -138,14 +139,14 @@ def _y10_runs(profile: str) -> list[Scenario]:
         return [
             run
             for share in (0.6, 0.3)
-            for run in hijacked({**base, "share": share}, "urvfl", seed=seeds(profile))
+            for run in hijacked({**base, "share": share}, "urvfl", seed=seeds(profile, LATER_SEED))
         ]
     runs = []
     for count in SHARES:
         left = {key: value for key, value in base.items() if key != "share"}
         data = {**base["data"], "drop": list(OWN[count:])}
         given = {**left, "passive": list(PASSIVE), "data": data}
-        runs += hijacked(given, "urvfl", seed=seeds(profile))
+        runs += hijacked(given, "urvfl", seed=seeds(profile, LATER_SEED))
     return runs
 
 
@@ -216,7 +217,7 @@ def _seed(record: Record) -> int:
 
 
 def _y12_runs(profile: str) -> list[Scenario]:
-    base, chosen = pictures(profile), seeds(profile)
+    base, chosen = pictures(profile), seeds(profile, LATER_SEED)
     runs = [
         run for size in SIZES for run in hijacked({**base, "auxiliary": size}, "urvfl", seed=chosen)
     ]

@@ -341,8 +341,7 @@ def bars(
         if log:
             axes.set_xscale("log")
             axes.minorticks_off()
-        else:
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: number(x)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,g}" if log else number(x)))
         axes.set_title(printable(title))
         axes.set_xlabel(printable(x_label))
         words = "; ".join(f"{n}: {number(m.value)} ({number_range(m)})" for n, m, _ in entries)

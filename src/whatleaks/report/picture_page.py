@@ -14,7 +14,14 @@ from whatleaks.arrays import Floats
 from whatleaks.auditor.picture_result import PictureAudit, PictureRow
 from whatleaks.files import write_atomically
 from whatleaks.report.html import environment
-from whatleaks.report.wording import number, number_range, percent, points, printable
+from whatleaks.report.wording import (
+    number,
+    number_range,
+    percent,
+    percent_range,
+    points,
+    printable,
+)
 
 _COLOURS = {"leaks": "high", "open": "medium"}  # of the page; else low
 _GAP = 2  # pixels between pictures
@@ -77,9 +84,11 @@ def summary(result: PictureAudit) -> str:
     lines += textwrap.wrap(result.asking(), 79)
     for d in result.detectors:
         false = round(d.false_halts.value * d.false_halts.n)
-        lines += ["", f"{d.name}: halts honest training in {false} of {d.false_halts.n}"]
+        rate = percent_range(d.false_halts)
+        lines += ["", f"{d.name}: halts honest training in {false} of {d.false_halts.n} ({rate})"]
         lines += [
-            f"  {w.hijack:<26} halted in {w.halted} of {w.of}, error by then {number(w.error.value)}"
+            f"  {w.hijack:<12} halted in {w.halted} of {w.of}, error by then {number(w.error.value)} "
+            f"({number_range(w.error)})"
             for w in d.watched
         ]
         lines += textwrap.wrap(d.silent, 77, initial_indent="  ", subsequent_indent="  ")

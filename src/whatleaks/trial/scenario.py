@@ -134,6 +134,11 @@ class Scenario:
             )
         if not 0.0 < self.auxiliary < 1.0:
             raise SpecError(f"auxiliary must lie between 0 and 1, got {self.auxiliary}")
+        if self.dataset and self.prepared("strangers") == self.dataset:
+            raise SpecError(
+                f"data.strangers names {self.dataset} itself: auxiliary pictures could be among those that train; name "
+                "another set, or leave it out to draw others of this one"
+            )
         for name in self.references:
             if name not in REFERENCES:
                 raise SpecError(f"unknown reference {name!r}.{nearest(name, REFERENCES)}")

@@ -60,7 +60,7 @@ from whatleaks.trial.ready import Ready
 from whatleaks.trial.records import PerRecord, Trial, no_records
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.branches import BranchScored
-from whatleaks.trial.scorers.values import Scored
+from whatleaks.trial.scorers.values import Scored, without_cells
 from whatleaks.trial.shown import of_pictures, pictures, samples
 from whatleaks.trial.stage import Stage, simulation
 from whatleaks.trial.truth import Committed, Truth
@@ -270,10 +270,12 @@ def attack(
         with clock("measure"):
             notes += _measured(scenario, done, measured, baselines)
     kept = [] if done is None else done.scored
+    scored = [s for s in kept if isinstance(s, Scored)]
+    whole = of_pictures(scenario)  # pictures are judged one by one: nobody asks about a pixel
     records = PerRecord(
         columns,
-        sealed(np.zeros((0, len(columns)))) if done is None else done.evaluator.spread(),
-        (*(s for s in kept if isinstance(s, Scored)), *_constant(scenario, done)),
+        sealed(np.zeros((0, len(columns)))) if done is None or whole else done.evaluator.spread(),
+        tuple(without_cells(s) if whole else s for s in (*scored, *_constant(scenario, done))),
         tuple(s for s in kept if isinstance(s, BranchScored)),
         sealed_ints([]) if correct is None else correct,
         alone,

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from whatleaks import catalog
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.data.holdings import Holdings, Rows
@@ -159,6 +161,20 @@ def seat_of(
     )
 
 
+def refuse_misleading(holdings: Holdings, rows: Rows) -> None:
+    """Refuse records on which a training would mislead: its own as auxiliary ones, or of one class.
+
+    An adversary that is granted records which also train has part of the answer.
+    """
+    both = int(np.isin(rows.auxiliary, rows.training).sum())
+    if both:
+        raise UsageError(
+            f"{both} of the {len(rows.auxiliary)} auxiliary records also train: grant records of other people"
+        )
+    if len(np.unique(holdings.labels[rows.training])) == 1:
+        raise UsageError("the records that train are all of one class: there is nothing to learn")
+
+
 def train_split(
     holdings: Holdings,
     rows: Rows,
@@ -176,6 +192,7 @@ def train_split(
     ``honest`` are the active party's own settings; unless told, its bottom mirrors the passive
     party's.
     """
+    refuse_misleading(holdings, rows)
     honest = honest or TopSettings(bottom=settings.structure, precision=settings.precision)
     watch = None
     if detector is not None:

@@ -43,6 +43,12 @@ class Scored:
     mirrored: bool = False
 
 
+def without_cells(scored: Scored) -> Scored:
+    """Return the same without its tables of records x columns."""
+    none = sealed(np.zeros((0, 0)))
+    return replace(scored, squared=none, together=none, moved=none, named=sealed_bools(none))
+
+
 def score_values(committed: Committed, role: str, truth: Truth) -> Scored:
     """Score a table of values and, where several fit equally well, the best of them."""
     guess = committed.guess
