@@ -41,7 +41,8 @@ def test_a_tree_is_audited_with_paths_values_baselines_and_limit(wine) -> None:
     assert "A path drawn at random" in paths
     assert paths.count("95 % interval") == 5  # three rates, two differences
     assert not any("” brings what joining adds" in line for line in result.advice)
-    untested = [c for c in threat.of("attack")[0].columns if not _tested(threat.notes, c.column)]
+    (values,) = [g for g in threat.of("attack") if g.name == "path-restriction-values"]
+    untested = [c for c in values.columns if not _tested(threat.notes, c.column)]
     assert untested
     assert all(c.leakage.value == 0 for c in untested)  # no test, no difference between guesses
 

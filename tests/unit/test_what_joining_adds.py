@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from auditing import audited
-from whatleaks.auditor.advice import ENOUGH, effective
+from whatleaks.auditor.advice import ENOUGH, effective, headline
 from whatleaks.auditor.levels import UNSETTLED, share
 from whatleaks.auditor.result import AuditResult, DefenseFinding
 from whatleaks.auditor.spec import AuditSpec
@@ -201,10 +202,14 @@ def check_advice(result: AuditResult) -> None:
 def test_no_attack_gives_no_headline() -> None:
     frame, passive = random_table(1)
     result = audited(frame, spec(passive, threats=("black-box",), targets=30))
-    assert result.headline.level == "unknown"
-    assert result.headline.attack == ""
-    assert "says nothing about safety" in result.headline.sentence
-    assert [c.level for c in result.headline.conditions] == ["", "", ""]
+    assert result.headline.attack == "score-residual"
+    (threat,) = result.threats
+    bare = tuple(guess for guess in threat.findings if guess.role != "attack")
+    head = headline([replace(threat, findings=bare)])
+    assert head.level == "unknown"
+    assert head.attack == ""
+    assert "says nothing about safety" in head.sentence
+    assert [c.level for c in head.conditions] == ["", "", ""]
 
 
 def test_no_headline_names_a_divergence() -> None:
