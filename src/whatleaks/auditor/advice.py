@@ -308,12 +308,15 @@ def advice(
             f"Your partner already has {plural}: {told}{more}. Its own columns tell {them} without "
             f"joining, so no defense of the federation protects {them}."
         )
-    lines += [
-        f"Your partner can already follow {percent(known.share)} of the differences in "
-        f"“{known.column}”, not the exact values: its own columns tell that to whoever has learnt "
-        "from complete records of other people."
-        for known in head.followed[:MOST_TOLD]
-    ]
+    if head.followed:
+        told = ", ".join(
+            f"{percent(known.share)} of the differences in “{known.column}”"
+            for known in head.followed[:MOST_TOLD]
+        )
+        lines.append(
+            f"Your partner can already follow {told}, not the exact values: its own columns tell that "
+            "to whoever has learnt from complete records of other people."
+        )
     lines += _given_beforehand(threats, head.already)
     lines += _about_the_model(head, threats)
     return tuple(lines)

@@ -129,7 +129,9 @@ def run_audit(
         summed = _rounds(
             spec,
             planned,
-            lambda works: run_trials(works, packed, workers, out, display),
+            lambda works: run_trials(
+                works, packed, workers, out, display, leave=first.passive > VERY_WIDE
+            ),
             first.passive > WIDE,
             streams,
             clock,
@@ -287,10 +289,17 @@ def run_trials(
     executor: Executor,
     out: Path | None,
     display: Display | None,
+    *,
+    leave: bool = False,
 ) -> list[Entry]:
-    """Run what is missing; a failed trial ends the audit with its own words."""
+    """Run what is missing; a failed trial ends the audit with its own words.
+
+    ``leave``: what is private stays in the store until it is read, trial by trial. That takes
+    longer, and less memory.
+    """
     with tempfile.TemporaryDirectory() as nowhere:
-        return _stored(planned, table, executor, (out or Path(nowhere)) / UNFINISHED, display)
+        path = (out or Path(nowhere)) / UNFINISHED
+        return _stored(planned, table, executor, path, display, leave)
 
 
 def _stored(
@@ -299,15 +308,20 @@ def _stored(
     executor: Executor,
     path: Path,
     display: Display | None,
+    leave: bool,
 ) -> list[Entry]:
     store = Store(path, private=True)
     try:
-        summary = run(planned, store, executor, display, table, leave_private=True)
+        summary = run(planned, store, executor, display, table, leave_private=leave)
         if summary.interrupted:
             raise KeyboardInterrupt
         entries = []
-        for scenario, record in zip(planned, summary.records, strict=True):
-            private = None if record is None else store.private(record.hash)
+        privates, found = list(summary.privates), summary.records
+        del summary
+        for place, (scenario, record) in enumerate(zip(planned, found, strict=True)):
+            private, privates[place] = privates[place], None  # bytes go as they are read
+            if leave and record is not None:
+                private = store.private(record.hash)
             if record is None or record.outcome is None or private is None:
                 failed = "it was not run" if record is None else record.error
                 raise AuditError(f"{scenario.label} failed: {failed}")

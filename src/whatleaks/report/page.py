@@ -103,7 +103,7 @@ class Bar:
         """Say the row in words, for readers who do not see the figure."""
         parts = [f"{self.label}: {self.text}, 95 % interval {self.interval}"]
         if self.known > 0.0:
-            parts.append(f"{percent(self.known)} without joining")
+            parts.append(f"{percent(self.known)} not counted as added")
         if self.alone is not None:
             parts.append(f"{percent(self.alone)} from own columns by whoever has learnt")
         if self.defended is not None:

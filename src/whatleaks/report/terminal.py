@@ -48,7 +48,7 @@ def summary(result: AuditResult) -> str:
     if page.worst is not None:
         lines += ["", f"Columns under {printable(head.threat)}, the strongest attack on each"]
         marks = (
-            "= without joining, # what joining adds, a what your partner’s own columns tell whoever "
+            "= reached, not counted as added, # what joining adds, a what your partner’s own columns tell whoever "
             "has learnt from complete records of others, | the limit"
         )
         defended = f", o with “{printable(page.best_defense)}”" if page.best_defense else ""

@@ -73,7 +73,8 @@ class Store:
         """Open the store at ``path``; the file is made if it is missing.
 
         ``private``: keep what is private too. The file and its journals are then readable by
-        their owner only, and so is the folder if it has to be made.
+        their owner only, and so is the folder if it has to be made. Such a store is for work that
+        resumes after it was killed; whether the disk has it before a power cut is not waited for.
         """
         self.path = path
         self.keeps_private = private
@@ -86,8 +87,10 @@ class Store:
                 self._close_to_others()
             self._db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
             try:
+                if private:  # megabytes a row: larger pages are written in half the time
+                    self._db.execute("PRAGMA page_size = 65536")
                 self._db.execute("PRAGMA journal_mode = WAL")
-                self._db.execute("PRAGMA synchronous = FULL")
+                self._db.execute(f"PRAGMA synchronous = {'OFF' if private else 'FULL'}")
                 self._make_tables()
             except BaseException:
                 self._db.close()
