@@ -52,7 +52,7 @@ from whatleaks.wire.parties import passive_names
 if TYPE_CHECKING:
     import pandas as pd
 
-CELLS = 200_000  # attacked records x columns of one seed that are kept apart: about 2 GiB in all
+CELLS = 125_000  # attacked records x columns of one seed that are kept apart: about 2 GiB in all
 FEWEST_ATTACKED = 50
 VERY_WIDE = 1000  # passive columns, as they are encoded: with more, defenses are tried on one seed
 WIDE_TABLE = "with so many columns more would not fit into memory."
