@@ -196,7 +196,7 @@ def test_defenses_in_question_are_those_that_hold_or_else_the_closest() -> None:
     closest = finding("closest", 0.15, 0.2)
     elsewhere = finding("elsewhere", 0.0, 0.0, "black-box")
     assert contenders(head, [leaks, holds, closest, elsewhere]) == ["holds"]
-    assert contenders(head, [leaks, closest, elsewhere]) == ["closest", "leaks"]
+    assert contenders(head, [leaks, closest, elsewhere]) == ["closest"]
     assert contenders(head, [elsewhere]) == []
     out = replace(finding("leaves it out", 0.05, 0.08), column=None)
     assert contenders(head, [leaks, closest, out]) == ["leaves it out"]

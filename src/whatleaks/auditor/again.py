@@ -113,15 +113,13 @@ def _on_one_seed(places: Mapping[Place, Sequence[Entry]], only: Collection[str])
 
 
 def contenders(head: Headline, defenses: Sequence[DefenseFinding]) -> list[str]:
-    """Return the defenses that stop the headline's leak by all that was tried; else the closest two.
-
-    Two, as the second is next where the first is undone, and they run beside each other.
+    """Return the defenses that stop the headline's leak by all that was tried; else the closest.
 
     One that leaves the headline's column out stops it too.
     """
     against = [defense for defense in defenses if head.threat in defense.against]
     good = [defense.name for defense in against if effective(defense) or leaves_out(defense)]
-    closest = sorted(against, key=lambda defense: defense.worst.after.value)[:2]
+    closest = sorted(against, key=lambda defense: defense.worst.after.value)[:1]
     return good or [defense.name for defense in closest]
 
 
