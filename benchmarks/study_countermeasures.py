@@ -18,7 +18,6 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from whatleaks.errors import WhatleaksError
-from whatleaks.metrics.association import followed
 from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.models.adam import Adam
 from whatleaks.models.adam_roots import Averages, undone
@@ -64,12 +63,7 @@ def scored(done: Trial, name: str) -> Scored | None:
 
 def follows(done: Trial, one: Scored) -> float:
     """Return how far a guess follows differences, averaged over columns."""
-    spread = done.records.spread
-    shares = [
-        followed(one.together[:, j], one.moved[:, j], spread[:, j]).value
-        for j in range(spread.shape[1])
-    ]
-    return float(np.mean(shares))
+    return float(one.followed(done.records.apart).value.mean())
 
 
 def told(trials: Sequence[Trial], name: str) -> str:
@@ -80,7 +74,7 @@ def told(trials: Sequence[Trial], name: str) -> str:
         return "nothing"
     shares = [follows(done, one) for done, one in made]
     said = f"{mean_over_seeds(shares, '')}" if len(shares) > 1 else f"{shares[0]:.3f}"
-    if trials[0].records.spread.shape[1] == 1:
+    if trials[0].records.apart.shape[1] == 1:
         named = [int(one.named.sum()) for _, one in made]
         said += f", named {named} of {len(made[0][1].named)}"
     return said if len(made) == len(trials) else f"{said} in {len(made)} of {len(trials)} seeds"

@@ -110,8 +110,8 @@ def audit(
 
     ``passive`` are the partner's columns; with several partners a list of each one's columns, or
     a dict from their names to the columns. ``decimal``, ``thousands`` and ``na`` (words that mean
-    a missing value) say how numbers are written where words hold them. Whatever is wrong with
-    the table is listed at once, with a call that would run.
+    a missing value, or ``column=value``) say how numbers are written where words hold them.
+    Whatever is wrong with the table is listed at once, with a call that would run.
 
     ``model`` is one of ``whatleaks.model_names()``, or a fitted classifier over the frame's
     columns (docs/models-from-outside.md lists the kinds): it is then audited as it was trained,

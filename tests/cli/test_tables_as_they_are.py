@@ -88,6 +88,73 @@ def test_check_alone_of_a_german_table(tmp_path: Path) -> None:
     assert ready == "whatleaks audit t.csv --label y --passive quote --drop nr"
 
 
+def german(rows: int = 60) -> str:
+    """An export with decimal commas, postcodes, dates, a code for missing, units and a total."""
+    rng = np.random.default_rng(0)
+    amounts = (1000 * rng.random(rows)).round(2)
+    lines = [
+        f"{v:.2f}".replace(".", ",") + f";{i * 331 % 17:05d};{i % 28 + 1}.{i % 12 + 1}.1990;"
+        f"{-999 if i % 9 == 0 else i * 7 % 61};{'ja' if v > 500 else 'nein'}"
+        for i, v in enumerate(amounts)
+    ]
+    total = f"{amounts.sum():.2f}".replace(".", ",")
+    return "\n".join(
+        ["Betrag;PLZ;Tag;Größe;Kündigung", "EUR;;;cm;", *lines, f"{total};;;;", ";;;;"]
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_check_of_an_export_as_it_comes_and_its_command(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(german().encode(encoding))
+    told = json.loads(run_here("check", "t.csv", "--json", cwd=tmp_path).stdout)
+    assert told["rows"] == 60
+    assert {c["name"]: c["kind"] for c in told["columns"]} == {
+        "Betrag": "number", "PLZ": "category", "Tag": "date", "Größe": "integer", "Kündigung": "category",
+    }  # fmt: skip
+    assert len(told["problems"]) == 2  # no label, no passive columns
+    said = "\n".join(told["notes"])
+    for words in (
+        "units ('EUR', 'cm')",
+        "a total",
+        "'PLZ' holds",
+        "'Tag': dates",
+        "'Betrag': numbers",
+    ):
+        assert words in said
+    assert "'Größe' has the value -999 in 7 of 60 rows" in said
+    flags = shlex.split(told["command"])[2:]
+    again = run_here(
+        "check", *flags, "--na", "Größe=-999", "--missing", "median", "--json", cwd=tmp_path
+    )
+    assert again.returncode == 0, again.stdout
+    assert "-999 in" not in again.stdout
+
+
+def test_sheets_and_encodings_in_the_command(tmp_path: Path) -> None:
+    people().to_excel(tmp_path / "t.xlsx", sheet_name="All loans", index=False)
+    with pd.ExcelWriter(tmp_path / "t.xlsx", mode="a") as book:
+        pd.DataFrame({"read": ["me"]}).to_excel(book, sheet_name="Notes", index=False)
+    done = run_here("check", "t.xlsx", cwd=tmp_path)
+    assert "several sheets ('All loans', 'Notes'): --sheet 'All loans' says" in done.stdout
+    ready = done.stdout.splitlines()[-1].removeprefix("This would run: whatleaks audit ")
+    assert ready.endswith("--sheet 'All loans'")
+    assert run_here("check", *shlex.split(ready), cwd=tmp_path).returncode == 0
+    refused = run_here("audit", "t.xlsx", "--label", "loan", "--passive", "age", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "--sheet 'All loans'" in refused.stderr
+    (tmp_path / "t.csv").write_bytes(
+        people().to_csv(index=False).replace("loan", "ссуда").encode("cp1251")
+    )
+    refused = run_here("check", "t.csv", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "--encoding says what it is" in refused.stderr
+    done = run_here("check", "t.csv", "--encoding", "cp1251", cwd=tmp_path)
+    assert "--label 'ссуда'" in done.stdout
+    assert done.stdout.endswith("--encoding cp1251\n")
+    wrong = run_here("check", "t.csv", "--sheet", "A", cwd=tmp_path)
+    assert "--sheet belongs to an Excel file" in wrong.stderr
+
+
 def test_check_lists_repeated_names_with_everything_else(tmp_path: Path) -> None:
     rows = [f"{i * i % 37 / 7:.4f},{i},{i * 7 % 11 / 3:.4f},7,{i % 2}" for i in range(60)]
     problems, ready = check(tmp_path, "\n".join(["a,p,p,k,y", *rows]), "--label", "y")
@@ -147,10 +214,17 @@ def test_listings_as_json(name: str, tmp_path: Path) -> None:
     assert all(row["name"] for row in rows)
 
 
-def test_where_the_time_goes(tmp_path: Path) -> None:
-    people().to_csv(tmp_path / "t.csv", index=False)
-    flags = ("--label", "loan", "--passive", "deposit", *QUICK, "--profile")
+def test_where_the_time_goes_and_codes_for_missing_values_told_before(tmp_path: Path) -> None:
+    frame = people()
+    frame.loc[::9, "age"] = -999
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    flags = ("--label", "loan", "--passive", "deposit", *QUICK, "--profile", "--out", "out")
     done = run_here("audit", "t.csv", *flags, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Processor time: " in done.stdout
     assert "  limit " in done.stdout
+    assert done.stderr.startswith("warning: column 'age' has the value -999 in")
+    assert "--na age=-999 --missing median" in done.stderr
+    notes = json.loads((tmp_path / "out" / "audit.json").read_text())["notes"]
+    assert any("1 columns may hold a value that stands for a missing one" in n for n in notes)
+    assert "-999" not in "".join(notes)  # no value of anybody's in a report

@@ -224,3 +224,26 @@ def test_ray_that_is_not_installed_is_one_line(
     monkeypatch.setitem(sys.modules, "ray", None)  # what an absent package does
     with pytest.raises(UsageError, match=r'on="ray" needs Ray.*pip install "whatleaks\[ray\]"'):
         run([Double()], store, choose("ray"))
+
+
+def test_a_script_that_starts_workers_as_it_is_read_is_told_what_to_do(tmp_path: Path) -> None:
+    """Workers read the script too. One that dies of that has not taken the table: nobody may wait for it."""
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "from run_doubles import Double\n"
+        "from whatleaks.runs.executors.local import LocalExecutor\n"
+        "from whatleaks.runs.runner import run\n"
+        "run([Double('process', seed=1)], None, LocalExecutor(1), table=bytes(10_000_000))\n"
+    )
+    here = str(Path(run_doubles.__file__).parent)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])},
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("whatleaks.errors.UsageError: a worker process could not start")
+    assert 'put the call below `if __name__ == "__main__":`' in last

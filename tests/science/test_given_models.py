@@ -249,7 +249,10 @@ def test_boosted_trees_have_a_black_box_only() -> None:
     model = xgboost.XGBClassifier(n_estimators=5).fit(frame[NUMBERS], codes)
     report = whatleaks.audit(frame, "y", ["income"], model=model, quick=True)
     assert [t.name for t in report.result.threats] == ["black-box", "black-box-known"]
-    assert [g.name for g in report.result.threats[0].of("attack")] == ["score-residual"]
+    assert [g.name for g in report.result.threats[0].of("attack")] == [
+        "score-residual",
+        "score-residual-falling",
+    ]
     assert report.result.threats[0].of("limit")
     assert report.result.worth.accuracy.value > 0.8
     assert any("No attack looks inside this model yet: xgboost" in n for n in report.result.notes)

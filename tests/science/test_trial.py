@@ -181,7 +181,7 @@ def test_a_gate_withholds_and_what_it_releases_is_what_is_attacked() -> None:
     assert isinstance(withheld, Measurement)
     assert 0.0 < withheld.value < 1.0
     assert trial.outcome.measurements["equality-solving below"] == 0.0
-    assert len(trial.records.spread) == round((1 - withheld.value) * trial.records.asked)
+    assert trial.records.targets == round((1 - withheld.value) * trial.records.asked)
 
 
 def test_a_data_defense_with_nothing_to_do_says_so() -> None:

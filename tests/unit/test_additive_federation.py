@@ -25,7 +25,7 @@ from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
 from whatleaks.models.torch_network import Layers, build
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import AdditiveModel, LinearModel, Ranges
+from whatleaks.threat.grants import AdditiveModel, ChosenParts, LinearModel, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE, COORDINATOR, PASSIVE
 from whatleaks.wire.transcript import Transcript
@@ -95,7 +95,7 @@ def test_three_parties_train_it_too_and_a_coalition_joins_its_parts(hidden, coal
         holdings, chosen(range(120)), settings, Streams(0), Channel(Transcript([]))
     )
     joint = joint_training(x, y, cuts, settings, 120)
-    grant, ranges = fed.offer(coalition)
+    grant, ranges, _ = fed.offer(coalition)
     victims = holdings.victims(coalition)
     z = grant.model.logits(holdings.joined(coalition), holdings.joined(victims))
     assert np.abs(z - joint).max() < 1e-10
@@ -258,12 +258,12 @@ def test_defenses_by_hand() -> None:
 
 def test_what_it_offers_depends_on_its_layers() -> None:
     federation = AdditiveFederation()
-    assert federation.offers(federation.models["lr"]) == {LinearModel, Ranges}
-    assert federation.offers(federation.models["network"]) == {AdditiveModel, Ranges}
+    assert federation.offers(federation.models["lr"]) == {LinearModel, Ranges, ChosenParts}
+    assert federation.offers(federation.models["network"]) == {AdditiveModel, Ranges, ChosenParts}
     x, y = scaled(load_iris)
     for hidden, kind in (((), LinearModel), ((3,), AdditiveModel)):
         fed = trained(x, y, 2, AdditiveSettings(hidden=hidden, steps=1), np.arange(100))
-        grant, ranges = fed.offer((ACTIVE,))
+        grant, ranges, _ = fed.offer((ACTIVE,))
         assert type(grant) is kind
         assert ranges.low.tolist() == [0.0, 0.0]
         assert ranges.high.tolist() == [1.0, 1.0]

@@ -42,7 +42,7 @@ def scored(truth: np.ndarray, guess: np.ndarray) -> tuple[Scored, np.ndarray]:
     evaluator = Evaluator(Truth(sealed(truth)))
     return evaluator.score(
         Committed("a", ValueGuess(sealed(guess)), 0.0, ""), "attack"
-    ), evaluator.spread()
+    ), evaluator.apart()
 
 
 def test_all_seeds_count_and_widen_the_interval() -> None:

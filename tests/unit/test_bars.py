@@ -32,19 +32,15 @@ def guess(
 ) -> Scored:
     """Return the scores of a guess that follows about this share of the differences."""
     noise = rng.normal(size=truth.shape) * truth.std() * np.sqrt((1 - share) / max(share, 1e-9))
-    moved, away = truth + noise, truth - truth.mean(axis=0)
-    moved = moved - moved.mean(axis=0)
-    return Scored(
-        name, role, sealed((moved - away) ** 2), sealed(moved * away), sealed(moved**2),
-        0, 0.0, 0.0, "", {}, sealed_bools(np.zeros(truth.shape, dtype=bool)),
-    )  # fmt: skip
+    nowhere = sealed_bools(np.zeros(truth.shape, dtype=bool))
+    return Scored(name, role, sealed(noise), 0, 0.0, 0.0, "", {}, nowhere)
 
 
 def entries(unchanged: bool) -> list[Entry]:
     """Equality solving under white-box; known people tell nearly as much by themselves."""
     rng = np.random.default_rng(3)
     truth = rng.random((RECORDS, 1))
-    spread = sealed((truth - truth.mean(axis=0)) ** 2)
+    apart = sealed(truth - truth.mean(axis=0))
     solved = guess("equality-solving", "attack", truth, 0.5, rng)
     control = guess("equality-solving control", "control", truth, 1e-6, rng)
     bar = guess("auxiliary-regression", "baseline", truth, 0.45, rng)
@@ -54,7 +50,7 @@ def entries(unchanged: bool) -> list[Entry]:
 
     def entry(threat: str, defense: str, *scored: Scored) -> Entry:
         scenario = Scenario("mine", share=0.5, threat=threat, defense=defense, attacks=("equality-solving",))  # fmt: skip
-        records = PerRecord(("a",), spread, scored, (), ones, ones, RECORDS, 100)
+        records = PerRecord(("a",), apart, scored, (), ones, ones, RECORDS, 100)
         return Entry(scenario, Outcome({}), records)
 
     return [
@@ -125,19 +121,14 @@ def test_a_slow_attack_that_leads_in_any_column_is_tried_with_the_defense(
 ) -> None:
     rng = np.random.default_rng(5)
     truth = rng.random((RECORDS, 2))
-    spread = sealed((truth - truth.mean(axis=0)) ** 2)
+    apart = sealed(truth - truth.mean(axis=0))
     noise = rng.normal(size=truth.shape)
 
     def scored(name: str, role: str, shares: tuple[float, float]) -> Scored:
         # The same noise, so that who leads is no matter of luck.
         loud = np.sqrt([(1 - s) / s for s in shares]) * truth.std(axis=0)
-        away = truth - truth.mean(axis=0)
-        moved = away + noise * loud
-        moved -= moved.mean(axis=0)
-        return Scored(
-            name, role, sealed((moved - away) ** 2), sealed(moved * away), sealed(moved**2),
-            0, 0.0, 0.0, "", {}, sealed_bools(np.zeros(truth.shape, dtype=bool)),
-        )  # fmt: skip
+        nowhere = sealed_bools(np.zeros(truth.shape, dtype=bool))
+        return Scored(name, role, sealed(noise * loud), 0, 0.0, 0.0, "", {}, nowhere)
 
     quick = scored("half-star", "attack", (0.9, 0.5))
     leading = scored("generative-regression", "attack", (0.2, slow))
@@ -148,7 +139,7 @@ def test_a_slow_attack_that_leads_in_any_column_is_tried_with_the_defense(
     def entry(defense: str, *found: Scored) -> Entry:
         names = tuple(one.name for one in found if one.role == "attack")
         scenario = Scenario("mine", share=0.5, threat="white-box", defense=defense, attacks=names)
-        return Entry(scenario, Outcome({}), PerRecord(("a", "b"), spread, found, (), ones, ones, RECORDS, 100))  # fmt: skip
+        return Entry(scenario, Outcome({}), PerRecord(("a", "b"), apart, found, (), ones, ones, RECORDS, 100))  # fmt: skip
 
     first = [entry("", quick, blind, leading), entry("rounding-3", quick, blind, limit)]
     threats = combine_threats(first, "lr", Streams(0))

@@ -36,7 +36,12 @@ def test_those_who_know_people_come_after_those_who_do_not() -> None:
         "white-box", "black-box", "agnostic", "agnostic-earlier", "black-box-known",
         "white-box-known",
     )  # fmt: skip
-    assert threats_of("tree") == ("white-box-tree", "votes-known", "white-box-tree-known")
+    assert threats_of("tree") == (
+        "white-box-tree",
+        "black-box-votes",
+        "votes-known",
+        "white-box-tree-known",
+    )
     assert threats_of("boost") == ("boost-queries", "boost-paths", "boost-known")
 
 

@@ -10,12 +10,14 @@ import pytest
 from whatleaks.arrays import sealed
 from whatleaks.attacks.half_star import HalfStar
 from whatleaks.attacks.half_star_layers import HalfStarLayers, solved
+from whatleaks.catalog import card
 from whatleaks.models.additive import Additive, adjacent_differences
 from whatleaks.models.conditional_mean import People, conditional_mean, narrowed
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
 from whatleaks.threat.views.prediction import WhiteBoxLinearView, WhiteBoxPredictionView
+from whatleaks.trial.plan import worth_trying
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.trial import run_trial
 
@@ -129,6 +131,7 @@ def test_with_one_layer_it_is_half_star_and_a_joint_network_is_undone_too() -> N
     view = WhiteBoxLinearView(own, sealed(model.scores(own, x)), 4, model)
     one, other = (a.infer(view, rng).values for a in (HalfStar(), HalfStarLayers()))
     assert np.abs(one - other).max() < 1e-10
+    assert not worth_trying(card("attack", "half-star-layers"), WhiteBoxLinearView)
     ends = [Linear(sealed(rng.normal(size=(n, 3))), sealed(rng.normal(size=3))) for n in (3, 2)]
     top = Linear(sealed(rng.normal(size=(3, 5))), sealed(rng.normal(size=5)))
     joint = JointNetwork(*ends, top, "tanh")

@@ -242,12 +242,6 @@ def test_classes_of_a_numeric_label_are_in_numeric_order() -> None:
             r"fewer than 2 rows \('rare'\)",
         ),
         ({"y": [None] + ["a"] * 20 + ["b"] * 19}, {}, TableError, "label column 'y' has 1 missing"),
-        (
-            {"y": [None] + ["a"] * 20 + ["b"] * 19},
-            {"missing": "median"},
-            TableError,
-            "use missing='drop-rows'",
-        ),
         ({}, {"passive": ["agee"]}, UsageError, "passive 'agee'.*Did you mean 'age'"),
         ({}, {"passive": []}, UsageError, "passive is empty"),
         ({}, {"passive": "age"}, UsageError, "passive and drop take a list"),

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whatleaks.data.table import from_frame, join, read_table, sniff
+from whatleaks.data.csv_text import sniff
+from whatleaks.data.table import from_frame, join, read_table
 from whatleaks.errors import TableError, UsageError
 
 FRAME = pd.DataFrame(
@@ -63,9 +64,16 @@ def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
         (b"a,b\n1,2\n7\n", "has 1 cells, the header has 2"),
         (b"a,b,a\n1,2,3\n", "more than one column 'a'"),
         (bytes(range(256)) * 20, "not a text table"),
-        ("a,b\n1,ü\n".encode("latin-1"), "not UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16"), "not a text table"),
-        (b"PK\x03\x04junk", "zip or Excel"),
+        (
+            "a,b\n1,дата\n".encode("cp1251"),
+            r"not UTF-8 text \(line 2\), nor western Windows: encoding",
+        ),
+        (
+            "größe,b\n1,ü\n".encode() + b"2,\xfc\n",
+            "most of it is: correct 1 bytes, or encoding='cp1252'",
+        ),
+        (b"PK\x03\x04junk", r"damaged \.zip or Excel"),
+        (b"\xd0\xcf\x11\xe0junk", "an old or a locked Excel file"),
         (b"PAR1junkjunkPAR1", "damaged Parquet"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-6], r"damaged \.gz"),
     ],

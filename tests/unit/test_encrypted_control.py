@@ -154,8 +154,7 @@ def test_an_attack_that_reads_no_message_is_its_own_control(threat: str, attack:
         done = run_trial(replace(SCENARIO, threat=threat, attacks=names, known=4))
     mine, control = (s for s in done.records.scored if s.role in ("attack", "control"))
     assert control.name == f"{attack.name} control"
-    assert np.array_equal(mine.together, control.together)
-    assert np.array_equal(mine.squared, control.squared)
+    assert np.array_equal(mine.off, control.off)
 
 
 def test_an_audit_says_that_such_an_attack_adds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

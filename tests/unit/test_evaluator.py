@@ -9,11 +9,13 @@ from whatleaks.arrays import sealed, sealed_ints
 from whatleaks.attacks.baselines import Gaussian, Half, ShapeView, Uniform
 from whatleaks.attacks.intermediate_recovery import IntermediateRecovery
 from whatleaks.errors import AttackError, IsolationError
+from whatleaks.metrics.column_association import follow
 from whatleaks.threat.guess import IntervalGuess, OutputGuess, PictureGuess, ValueGuess
 from whatleaks.threat.views.encrypted import EncryptedLinearView
 from whatleaks.trial.evaluator import Evaluator
 from whatleaks.trial.isolation import commit
 from whatleaks.trial.limit import predict_from_evidence
+from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.truth import Committed, Truth
 
 
@@ -77,7 +79,8 @@ def test_the_limit_is_not_trained_on_the_record_it_predicts() -> None:
 
 def test_spread_is_the_variance() -> None:
     truth = np.random.default_rng(5).random((40, 3))
-    assert Evaluator(Truth(sealed(truth))).spread().mean(0) == pytest.approx(truth.var(0))
+    apart = Evaluator(Truth(sealed(truth))).apart()
+    assert np.square(apart).mean(0) == pytest.approx(truth.var(0))
 
 
 def test_isolated_and_in_process_give_the_same_guess() -> None:
@@ -130,3 +133,20 @@ def test_every_type_of_guess_has_its_scorer() -> None:
     wide = PictureGuess(sealed(np.zeros((2, 1, 1, 3))))
     with pytest.raises(AttackError, match="2 pictures of 3 numbers"):
         evaluator.score(Committed("q", wide, 0.0, False), "attack")
+
+
+def test_what_a_guess_follows_comes_from_how_far_it_is_off_and_the_truths_deviations() -> None:
+    rng = np.random.default_rng(4)
+    truth, guess = rng.normal(size=(50, 3)), rng.normal(size=(50, 3))
+    guess[:, 1], guess[:, 2] = truth[:, 1], 0.5
+    evaluator = Evaluator(Truth(sealed(truth)))
+    scored = evaluator.score(Committed("a", ValueGuess(sealed(guess)), 0.0, ""), "attack")
+    assert isinstance(scored, Scored)
+    away, moved = truth - truth.mean(axis=0), guess - guess.mean(axis=0)
+    assert np.abs(scored.guessed(evaluator.apart()) - moved).max() < 1e-15
+    plain = follow(moved * away, moved**2, away**2)
+    found = scored.followed(evaluator.apart())
+    assert found.value == pytest.approx(plain.value, abs=1e-14)
+    assert found.value[1:].tolist() == [1.0, 0.0]  # a copy to the last digit, and one value for all
+    mirrored = scored.followed(evaluator.apart(), -1.0)
+    assert mirrored.r == pytest.approx(-found.r, abs=1e-15)

@@ -48,6 +48,22 @@ READ = {
     "true and false": (["true", "FALSE"] * (N // 2), "boolean"),
     "a cell over two lines": (["x\ny", "z"] * (N // 2), "category"),
     "dates": ([f"2020-{i % 12 + 1:02d}-{i % 28 + 1:02d}" for i in range(N)], "date"),
+    "d.m.y": ([f"{i % 28 + 1}.{i % 12 + 1}.{1990 + i % 30}" for i in range(N)], "date"),
+    "d.m.y with small days": (
+        [f"{i % 9 + 1}.{i % 12 + 1}.{1990 + i % 30}" for i in range(N)],
+        "date",
+    ),
+    "m/d/y": ([f"{i % 12 + 1}/{i % 28 + 1}/{1990 + i % 30}" for i in range(N)], "date"),
+    "y/m/d h:m": (
+        [f"{1990 + i % 30}/{i % 12 + 1}/{i % 28 + 1} 08:3{i % 9}" for i in range(N)],
+        "date",
+    ),
+    "yyyymmdd": ([f"{1990 + i % 30}{i % 12 + 1:02d}{i % 28 + 1:02d}" for i in range(N)], "date"),
+    "times": ([f"{i % 24:02d}:{i * 7 % 60:02d}" for i in range(N)], "integer"),
+    "times with one digit": ([f"{i % 24}:{i * 7 % 60:02d}" for i in range(N)], "integer"),
+    "padded": ([f"{i % 12 + 1:02d}" for i in range(N)], "category"),
+    "fractions": (["1/2", "3/4", "1/8"] * (N // 3), "category"),
+    "yes and no in many ways": (["yes", "No", "TRUE", "n", "1", "0"] * (N // 6), "boolean"),
     "ranges": (["18-25", "26-35", "36-50"] * (N // 3), "category"),
 }
 
@@ -62,8 +78,12 @@ def test_what_can_be_read_is_read(case: str, tmp_path: Path) -> None:
 
 LONG = "another value in every row"
 ASKED = {
-    "d.m.y": ([f"{i % 28 + 1}.{i % 12 + 1}.{1990 + i % 30}" for i in range(N)], "2020-12-31", "drop"),
-    "m/d/y": ([f"{i % 12 + 1}/{i % 28 + 1}/{1990 + i % 30}" for i in range(N)], "2020-12-31", "drop"),
+    "d/m or m/d": ([f"{i % 12 + 1}/{i % 11 + 1}/{1990 + i % 30}" for i in range(N)], "2020-12-31", "drop"),
+    "few of them": ([f"1/{i % 3 + 1}/2020" for i in range(N)], "2020-12-31", "drop"),
+    "d.m.yy": ([f"{i % 28 + 1}.{i % 12 + 1}.{10 + i % 30}" for i in range(N)], "2020-12-31", "drop"),
+    "dates with a word": ([f"{i % 28 + 1}.{i % 12 + 1}.1990" if i else "31.02.1990" for i in range(N)], "no order", "drop"),
+    "d.m": ([f"{i % 28 + 1}.{i % 12 + 1:02d}" for i in range(N)], "days and months", "drop"),
+    "hours.minutes": ([f"{i % 24}.{i * 7 % 60:02d}" for i in range(N)], "hours and minutes", "drop"),
     "ids of 19 digits": ([9007199254740993000 + i for i in range(N)], LONG, "drop"),
     "ids of 30 digits": (["9" * 28 + f"{i:02d}" for i in range(N)], LONG, "drop"),
     "two currencies": ([f"{'€$'[i % 2]}{x}" for i, x in enumerate(NUMBERS)], "different signs", "drop"),

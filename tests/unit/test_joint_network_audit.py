@@ -31,6 +31,7 @@ def test_it_is_attacked_and_defended() -> None:
         "generative-regression-snapped",
         "half-star-layers",
         "score-residual",
+        "score-residual-falling",
     }
     assert "dropout-0.5" in [d.name for d in result.defenses]
     assert {d.acts_on for d in result.defenses} == {"release", "training"}

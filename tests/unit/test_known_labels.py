@@ -12,7 +12,6 @@ import pytest
 from whatleaks.arrays import sealed
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.spec import AuditSpec
-from whatleaks.metrics.column_association import follow
 from whatleaks.threat.grants import Ranges
 from whatleaks.threat.views.routing import RoutingView
 from whatleaks.trial import trial
@@ -55,10 +54,7 @@ def followed_alone(
     ][:1]
     (done,) = run_group(planned, table())
     place = done.records.columns.index("copy")
-    found = {
-        one.name: follow(one.together, one.moved, done.records.spread).value[place]
-        for one in done.records.scored
-    }
+    found = {one.name: one.followed(done.records.apart).value[place] for one in done.records.scored}
     return float(found["alone"]), float(found.get(f"{attack} control", 0.0))
 
 

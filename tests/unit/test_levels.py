@@ -190,6 +190,44 @@ def test_a_gate_does_not_call_shown_what_the_headline_calls_unsettled() -> None:
     )
 
 
+def test_three_people_of_fifty_raise_no_alarm() -> None:
+    """Only they are guessed apart, all in the right direction: of 8 orders of three pairs that is one.
+
+    A rival that knows nothing is led beyond luck, and the chance is that of the rival led least surely.
+    """
+    truth = np.repeat([0.0, 1.0], 25)[:, None]
+    wrong = [3, 11, 40]
+    copy = truth.copy()
+    copy[wrong] = 1.0 - copy[wrong]
+    better = np.zeros_like(copy)
+    better[wrong] = 1e-3 * np.sign(truth[wrong] - 0.5)
+
+    def pool(guess: np.ndarray) -> Pool:
+        nowhere = sealed_bools(np.zeros(truth.shape, dtype=bool))
+        scored = Scored("a", "attack", sealed(guess - truth), 0, 0.0, 0.0, "", {}, nowhere)
+        return Pool({0: (scored, sealed(truth - truth.mean()))})
+
+    attack, control, nothing = (pool(guess) for guess in (copy + better, copy - better, 0 * copy))
+    _, alone = leads(attack, [nothing], np.array([0]))
+    _, chance = leads(attack, [nothing, control], np.array([1]))
+    assert alone[0] < 1e-4
+    assert chance[0] == 1 / 8
+
+
+def test_the_one_ill_person_is_found_by_luck_once_in_as_many_as_there_are() -> None:
+    ill = np.zeros((300, 1))
+    ill[7] = 1.0
+    other = np.roll(ill, 1, axis=0)
+
+    def pool(guess: np.ndarray) -> Pool:
+        nowhere = sealed_bools(np.zeros(ill.shape, dtype=bool))
+        scored = Scored("a", "attack", sealed(guess - ill), 0, 0.0, 0.0, "", {}, nowhere)
+        return Pool({0: (scored, sealed(ill - ill.mean()))})
+
+    _, chance = leads(pool(ill), [pool(other)], np.array([0]))
+    assert chance[0] == pytest.approx(1 / 300)
+
+
 def test_the_upper_end_allows_for_every_rival_that_may_be_the_best() -> None:
     """Eight rivals that know equally much: the best of them is best by luck."""
     rng = np.random.default_rng(0)
@@ -198,11 +236,9 @@ def test_the_upper_end_allows_for_every_rival_that_may_be_the_best() -> None:
     def noisy(share: float) -> Pool:
         away = truth - truth.mean(axis=0)
         moved = truth + rng.normal(size=truth.shape) * np.sqrt((1 - share) / share)
-        moved = moved - moved.mean(axis=0)
-        squares = [sealed(part) for part in ((moved - away) ** 2, moved * away, moved**2)]
         nowhere = sealed_bools(np.zeros(truth.shape, dtype=bool))
-        scored = Scored("a", "attack", *squares, 0, 0.0, 0.0, "", {}, nowhere)
-        return Pool({0: (scored, sealed(away**2))})
+        scored = Scored("a", "attack", sealed(moved - truth), 0, 0.0, 0.0, "", {}, nowhere)
+        return Pool({0: (scored, sealed(away))})
 
     attack, rivals, weak = noisy(0.6), [noisy(0.5) for _ in range(8)], noisy(0.01)
     followed = np.array([rival.followed.value for rival in rivals])
@@ -302,11 +338,10 @@ def test_a_guess_knows_the_columns_in_which_nobody_attacked_differs() -> None:
     rng = np.random.default_rng(0)
     truth, guess = rng.normal(size=(50, 2)), rng.normal(size=(50, 2))
     truth[:, 1] = 3.0
-    away, moved = truth - truth.mean(axis=0), guess - guess.mean(axis=0)
-    squares = [sealed(part) for part in ((guess - truth) ** 2, moved * away, moved**2)]
+    away = truth - truth.mean(axis=0)
     nowhere = sealed_bools(np.zeros(truth.shape, dtype=bool))
-    scored = Scored("half", "attack", *squares, 0, 0.0, 0.0, "", {}, nowhere)
-    found = combine_guess({0: (scored, sealed(away**2))}, ["income", "rare"], None)
+    scored = Scored("half", "attack", sealed(guess - truth), 0, 0.0, 0.0, "", {}, nowhere)
+    found = combine_guess({0: (scored, sealed(away))}, ["income", "rare"], None)
     assert [column.differs for column in found.columns] == [True, False]
     assert found.columns[1].adds.high == 1.0
 

@@ -108,9 +108,9 @@ def test_nothing_is_kept_of_single_pixels(sets: None) -> None:
     asked = replace(BASE, attacks=("agn",), measures=("pictures-8",))
     records = run_trial(asked).records
     assert {one.name for one in records.scored} >= {"agn", "auxiliary-best"}
-    assert records.spread.size == 0
+    assert records.apart.size == 0
     for one in records.scored:
-        assert one.squared.size == one.together.size == one.moved.size == one.named.size == 0
+        assert one.off.size == one.named.size == 0
 
 
 @pytest.mark.parametrize(

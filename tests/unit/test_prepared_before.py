@@ -12,7 +12,7 @@ import pytest
 from whatleaks.data.table import pack_table
 from whatleaks.seeds import Streams
 from whatleaks.trial import prepared_before
-from whatleaks.trial.prepared_before import forget, ready_once
+from whatleaks.trial.prepared_before import forget, ready_once, trained_once
 from whatleaks.trial.preparing import ready
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
@@ -74,3 +74,41 @@ def test_nothing_of_a_public_set_is_held() -> None:
     first = ready_once(scenario, None, None, PACKED)
     assert ready_once(scenario, None, None, PACKED) is not first
     assert not prepared_before._held
+
+
+def test_the_last_training_is_shared_only_with_its_own_key_and_bytes() -> None:
+    made: list[str] = []
+
+    def train(name: str, packed: bytes | None) -> str:
+        def new() -> str:
+            made.append(name)
+            return f"{name} {len(made)}"
+
+        return trained_once(name, packed, new)
+
+    again = bytes(bytearray(PACKED))
+    assert again == PACKED  # equal, and not the same: nobody knows where it comes from
+    assert train("a", PACKED) == train("a", PACKED) == "a 1"
+    assert train("a", again) == "a 2"
+    assert train("b", again) == "b 3"
+    assert train("a", again) == "a 4"  # one is held at most
+    assert train("a", None) == "a 5"
+    assert train("a", None) == "a 6"  # without bytes nothing is held
+    assert train("a", again) == "a 7"
+    forget()
+    assert train("a", again) == "a 8"
+
+
+def test_jobs_that_share_a_training_give_the_numbers_of_one_job() -> None:
+    asked = [
+        replace(MINE, threat="white-box", attacks=(name,), references=("baselines",), targets=10)
+        for name in ("half-star", "equality-solving")
+    ]
+    apart = []
+    for one in asked:
+        forget()
+        apart += [outcome.measurements for outcome, _ in perform([one], PACKED)]
+    forget()
+    after = [outcome.measurements for one in asked for outcome, _ in perform([one], PACKED)]
+    assert after == apart
+    assert len(prepared_before._trained) == 1

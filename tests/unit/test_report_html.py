@@ -12,6 +12,7 @@ from sample_audit import (
     HOSTILE,
     bare_case,
     complete_case,
+    finding,
     high_case,
     result,
     sample_case,
@@ -174,6 +175,20 @@ def test_the_worst_is_the_one_that_the_headline_names() -> None:
     assert attack is result.threats[1].findings[0]
     other = replace(result, headline=replace(result.headline, threat="gone", attack="gone"))
     assert worst_of(other)[1] is attack
+
+
+def test_a_threat_is_shown_by_the_strongest_attack_on_each_column() -> None:
+    names = ("a", "b", "c")
+    one = finding("x", "reads one", "attack", "", dict.fromkeys(names, 0.0) | {"a": 1.0})
+    every = finding("y", "reads all", "attack", "", dict.fromkeys(names, 0.9))
+    weak = replace(high_case().threats[0], name="weak", findings=(every,))
+    strong = replace(weak, name="strong", findings=(one, every))
+    bars = {
+        bar.label: bar for bar in lay_out(replace(high_case(), threats=(weak, strong))).overview
+    }
+    assert bars["weak"].text == "68 %"  # three quarters of 0.9, as in sample_audit
+    assert bars["strong"].text == "70 %"  # and of 1 in one of three columns
+    assert bars["strong"].detail == "worst column: a, 75 %; reads one"
 
 
 def test_a_malicious_threat_changes_what_was_not_tested() -> None:

@@ -3,10 +3,13 @@
 import io
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from sample_audit import CASES, complete_case, high_case, sample_case, wide_case
 
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.report.page import lay_out
 from whatleaks.report.terminal import print_tables, summary, table
 
 
@@ -35,6 +38,43 @@ def test_summary_says_level_columns_threats_accuracy_defenses_advice() -> None:
     places = [text.index(words) for words in order]
     assert places == sorted(places)
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def gained(value: float, low: float, high: float) -> Measurement:
+    return Measurement(value, low, high, 900, "gain", "records")
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "auc", "loss", "said"),
+    [
+        ((0.05, 0.02, 0.08), (0.1, 0.05, 0.15), (0.1, 0.05, 0.15), "better in accuracy (+2.0 to +8.0 points), in AUC (0.05 to 0.15), in log loss"),
+        ((0.0, 0.0, 0.0), (0.07, 0.03, 0.11), (0.0, -0.01, 0.01), "better in AUC (0.03 to 0.11); no difference is shown in accuracy (0.0 to 0.0 points), in log loss"),
+        ((0.05, 0.02, 0.08), (0.0, -0.1, 0.1), (-0.2, -0.3, -0.1), "better in accuracy (+2.0 to +8.0 points); worse in log loss (-0.3 to -0.1)"),
+        ((0.0, -0.01, 0.01), (-0.1, -0.2, -0.05), (0.0, -0.1, 0.1), "worse in AUC (-0.2 to -0.05); no difference"),
+        ((0.0, -0.01, 0.01), (0.0, -0.1, 0.1), (0.0, -0.1, 0.1), "no proof of a gain, in accuracy (\N{MINUS SIGN}1.0 to +1.0 points), in AUC"),
+    ],
+)  # fmt: skip
+def test_what_joining_is_worth_goes_by_every_measure(
+    accuracy: tuple[float, float, float],
+    auc: tuple[float, float, float],
+    loss: tuple[float, float, float],
+    said: str,
+) -> None:
+    case = high_case()
+    worth = replace(
+        case.worth,
+        accuracy_gain=gained(*accuracy),
+        auc_alone=gained(0.7, 0.6, 0.8),
+        auc=gained(0.8, 0.7, 0.9),
+        auc_gain=gained(*auc),
+        log_loss_alone=gained(0.5, 0.4, 0.6),
+        log_loss=gained(0.5, 0.4, 0.6),
+        log_loss_gain=gained(*loss),
+    )
+    page = lay_out(replace(case, worth=worth))
+    assert said in page.gain_sure
+    assert "no difference to" not in page.gain_sure
+    assert "900 records" in page.gain_sure
 
 
 def test_summary_of_many_columns_stays_short() -> None:

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whatleaks.auditor import levels
+from whatleaks.auditor.levels import LOW, MEDIUM
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report import wording
 
@@ -43,6 +45,12 @@ def test_number(value: float, text: str) -> None:
         (0.0, 0, "0 %"),
         (0.0002, 0, "under 0.1 %"),
         (0.004, 0, "0.4 %"),
+        (0.0971, 0, "9.7 %"),
+        (0.09999, 0, "under 10 %"),
+        (0.0949, 0, "9 %"),
+        (0.0996, 1, "9.96 %"),
+        (0.1, 0, "10 %"),
+        (0.4989, 0, "49.9 %"),
         (math.nan, 0, "not known"),
     ],
 )
@@ -53,6 +61,17 @@ def test_percent(share: float, digits: int, text: str) -> None:
 @given(st.floats(min_value=1e-6, max_value=1 - 1e-6))
 def test_percent_never_claims_nothing_or_everything_falsely(share: float) -> None:
     assert wording.percent(share) not in ("0 %", "100 %", "0.0 %", "100.0 %")
+
+
+@given(st.floats(-0.006, 0.006), st.integers(0, 1), st.sampled_from((LOW, MEDIUM)))
+def test_no_number_is_rounded_up_to_the_bound_of_a_word(
+    off: float, digits: int, bound: float
+) -> None:
+    share = bound + off
+    for text in (wording.percent(share, digits), levels.percent(share, digits)):
+        below = text.startswith("under ")
+        assert below or (float(text.removesuffix(" %")) < 100.0 * bound) == (share < bound)
+        assert not below or share < bound
 
 
 @given(st.floats(min_value=1e-12, max_value=1e12))
@@ -76,6 +95,10 @@ def test_ranges_points_counts_and_times() -> None:
     assert wording.points(0.053) == "+5.3 points"
     assert wording.points(-0.02) == "\N{MINUS SIGN}2.0 points"
     assert wording.points(0.0001) == "no difference"
+    nothing = Measurement(0.0, -0.0001, 0.0001, 10, "accuracy", "records")
+    assert wording.points_range(nothing) == "0.0 to 0.0 points"
+    mixed = Measurement(0.01, -0.004, 0.031, 10, "accuracy", "records")
+    assert wording.points_range(mixed) == "\N{MINUS SIGN}0.4 to +3.1 points"
     assert wording.count(1, "column") == "1 column"
     assert wording.count(1200, "record") == "1,200 records"
     assert wording.duration(0.2) == "under 1 second"
@@ -94,3 +117,11 @@ def test_printable_disarms_control_and_direction_characters() -> None:
 
 def test_listing_holds_no_nan() -> None:
     assert "NaN" not in wording.listing({"a": [math.nan, (math.inf,)]})
+
+
+def test_a_first_sentence_ends_at_a_point_that_is_not_part_of_a_name() -> None:
+    assert wording.first_sentence("It adds 5.5 % in “st. no. x”. Alone it is 3 %. More.") == (
+        "It adds 5.5 % in “st. no. x”.",
+        "Alone it is 3 %. More.",
+    )
+    assert wording.first_sentence("Nothing was tried.") == ("Nothing was tried.", "")

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from whatleaks.metrics.association import followed
 from whatleaks.models.shuffled_candidates import (
     bounds_of_candidates,
     named_columns,
@@ -61,12 +60,7 @@ def test_candidates_are_named_rightly_and_crossing_ones_name_each_other() -> Non
 
 def follows(done: Trial, name: str) -> float:
     scored = next(s for s in done.records.scored if s.name == name)
-    spread = done.records.spread
-    shares = [
-        followed(scored.together[:, j], scored.moved[:, j], spread[:, j]).value
-        for j in range(spread.shape[1])
-    ]
-    return float(np.mean(shares))
+    return float(scored.followed(done.records.apart).value.mean())
 
 
 def test_it_follows_more_than_the_known_people_tell_and_others_sides_tell_nothing() -> None:

@@ -92,8 +92,21 @@ def test_saturated_scores_have_an_order_too() -> None:
     assert np.corrcoef(found.values[:, 0], theirs[:, 0])[0, 1] > 0.5
 
 
+def test_falling_answers_are_the_mirror_image_and_name_no_other() -> None:
+    own, theirs = apart(200, 3, 1)
+    view = PredictionView(own=sealed(own), scores=sealed(_scores(own, theirs)), unknown=1)
+    rising, falling = (ScoreResidual(falling=turn).infer(view, rng()) for turn in (False, True))
+    assert np.array_equal(falling.values, rising.alternatives[0])
+    assert falling.alternatives == ()
+
+
+def _scores(own: Floats, theirs: Floats) -> Floats:
+    one = 1.0 / (1.0 + np.exp(own.sum(axis=1) - 2.0 * theirs[:, 0]))
+    return np.column_stack([1.0 - one, one])
+
+
 @pytest.mark.parametrize("weight", [4.0, -4.0])
-def test_an_audit_counts_the_convention_and_notes_what_one_bit_more_tells(weight: float) -> None:
+def test_which_class_is_written_first_does_not_decide_the_word(weight: float) -> None:
     draw = rng(7)
     x = draw.normal(size=(240, 3))
     drive = x[:, 0] + weight * x[:, 2] + 0.3 * draw.logistic(size=240)
@@ -101,9 +114,12 @@ def test_an_audit_counts_the_convention_and_notes_what_one_bit_more_tells(weight
     report = whatleaks.audit(
         frame, "y", ["p"], threats="black-box", seeds=1, quick=True, defenses=False
     )
-    threat = report.result.threats[0]
-    made = next(found for found in threat.of("attack") if found.name == "score-residual")
-    assert made.leakage.value > 0.8 if weight > 0 else made.leakage.value == 0.0
+    threat, head = report.result.threats[0], report.result.headline
+    made = {found.name: found.leakage.value for found in threat.of("attack")}
+    read, other = ("score-residual", "score-residual-falling")[:: 1 if weight > 0 else -1]
+    assert made[read] > 0.8
+    assert made[other] == 0.0
+    assert (head.level, head.attack) == ("high", read)
     (note,) = [note for note in threat.notes if "one bit more" in note]
     told = note.split("whole table: ")[1]
     assert int(told.split("%")[0]) > 80

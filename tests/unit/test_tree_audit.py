@@ -27,6 +27,8 @@ def test_a_tree_is_audited_with_paths_values_baselines_and_limit(wine) -> None:
     assert {g.name.split(" after ")[0] for g in threat.of("attack")} == {
         "candidate-search-tree",
         "path-restriction-values",
+        "votes-residual",
+        "votes-residual-falling",
     }
     assert {g.name for g in threat.of("baseline")} == {"uniform", "gaussian", "half"}
     assert {"limit", "alone"} <= {g.name for g in threat.findings}

@@ -13,9 +13,13 @@ import pytest
 from sample_audit import finding, high_case, share
 
 from auditing import audited
-from whatleaks.arrays import sealed
+from whatleaks.arrays import Floats, sealed, sealed_bools, sealed_ints
 from whatleaks.auditor.advice import advice, headline
+from whatleaks.auditor.combine import Entry
+from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.levels import UNSETTLED, above
+from whatleaks.auditor.people import count_people
+from whatleaks.auditor.pool import Pool
 from whatleaks.auditor.result import AuditResult, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.measurement import Measurement
@@ -24,8 +28,11 @@ from whatleaks.models.grids import BOOLEAN, Grids, free
 from whatleaks.report.html import render
 from whatleaks.report.signoff import render as sign
 from whatleaks.report.terminal import summary
-from whatleaks.trial.evaluator import Evaluator
-from whatleaks.trial.scorers.values import named_by_commonest
+from whatleaks.trial.evaluator import CONSTANT, Evaluator
+from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.records import PerRecord
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.scorers.values import Scored, named_by_commonest
 from whatleaks.trial.truth import Truth
 
 NEEDS = "The attack needs your part of the trained model"
@@ -294,7 +301,8 @@ def test_one_value_for_everybody_names_the_commonest_value_or_category() -> None
     assert right.sum(axis=0).tolist() == [2, 0, 2, 2]  # nobody shares a value of the second
     made = Evaluator(Truth(sealed(truth), grids=one_hot)).constant()
     assert made.role == "constant"
-    assert made.moved.max() < 1e-30
+    apart = truth - truth.mean(axis=0)
+    assert np.abs(made.guessed(apart)).max() < 1e-15
     assert made.squared[:, 1] == pytest.approx([0.01, 0.0, 0.01])
 
 
@@ -307,3 +315,40 @@ def test_a_number_and_its_percent_sign_stay_on_one_line() -> None:
         said = replace(result.headline, sentence="x" * pad + " adds 55 %" * 30)
         lines = summary(replace(result, headline=said)).splitlines()
         assert not any(line.strip().startswith("%") for line in lines)
+
+
+def told(name: str, role: str, guess: Floats, truth: Floats) -> Scored:
+    right = sealed_bools(np.round(guess) == truth)
+    return Scored(name, role, sealed(guess - truth), 0, 0.0, 0.0, "", {}, right)
+
+
+def test_who_is_named_is_also_within_every_reach() -> None:
+    truth = np.tile([[0.0], [1.0]], (20, 1))
+    parts = told("half-star", "attack", np.abs(truth - 0.3), truth)  # named once it is moved
+    apart = sealed(truth - 0.5)
+    (people,), whole = count_people(Pool({0: (parts, apart)}), [Pool({0: (parts, apart)})], [])
+    assert people.named.value == people.inside.value == people.within[0].value == 1.0
+    assert people.inside_without is not None
+    assert people.inside_without.value == people.named_without.value == 1.0
+    assert whole.named.value == whole.inside.value == 1.0
+
+
+@pytest.mark.parametrize(("ill", "enough"), [(0, None), (5, 3), (500, 2)])
+def test_digits_are_enough_if_they_name_whom_nobody_names_without_joining(
+    ill: int, enough: int | None
+) -> None:
+    truth = (np.arange(1000) < ill).astype(float)[:, None]
+    apart = sealed(truth - truth.mean())
+    ones = sealed_ints(np.ones(1000))
+    scored = (told(CONSTANT, "constant", np.zeros((1000, 1)), truth),)
+    records = PerRecord(("ill",), apart, scored, (), ones, ones, 1000, 100)
+    measured = {
+        "digits": [1.0, 2.0, 3.0], "digits named": [900.0, 996.0, 1000.0],
+        "digits released": [3.0, 6.0, 9.0], "digits hidden": 1.0, "digits columns": [0.0],
+    }  # fmt: skip
+    scenario = Scenario("mine", share=0.5, threat="white-box", attacks=("lattice-decoding",))
+    found = digits_of([Entry(scenario, Outcome(measured), records)])
+    assert found is not None
+    assert found.without is not None
+    assert found.without.value == pytest.approx(1.0 - ill / 1000)
+    assert found.enough == enough

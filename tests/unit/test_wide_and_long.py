@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sample_audit import finding
+from sklearn.tree import ExtraTreeRegressor
 from test_withholding_defenses import trials
 
 import whatleaks.attacks.agnostic_refined as agnostic_refined
@@ -31,7 +32,7 @@ from whatleaks.models.linear import Linear
 from whatleaks.runs.executors.local import LocalExecutor
 from whatleaks.runs.runner import make_jobs
 from whatleaks.seeds import Streams
-from whatleaks.trial.limit import ENOUGH_OTHERS, MOST_OTHERS, learnt_from
+from whatleaks.trial.limit import ENOUGH_OTHERS, MOST_OTHERS, _forest, learnt_from
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.trial import run_trial
 
@@ -86,6 +87,22 @@ def test_workers_last_through_rounds_on_one_table_and_end_with_them() -> None:
             os.kill(int(process), 0)
     alone = LocalExecutor(2)
     assert not processes(alone, table) & processes(alone, table)
+
+
+def test_a_wide_forest_answers_with_the_means_of_its_leaves() -> None:
+    """A plain reference: every tree's leaves one by one."""
+    rng = np.random.default_rng(2)
+    x, new = rng.normal(size=(90, 4)), rng.normal(size=(7, 4))
+    y = np.concatenate([x @ rng.normal(size=(4, 40)), rng.normal(size=(90, 30))], axis=1)
+    mixing = np.random.default_rng(5).normal(size=(70, 30)) / y.std(axis=0)[:, None]
+    draw, plain = np.random.RandomState(5), np.zeros((7, 70))
+    for _ in range(3):
+        seed = draw.randint(np.iinfo(np.int32).max)
+        tree = ExtraTreeRegressor(min_samples_leaf=2, max_features=1.0, random_state=seed)
+        tree.fit(x.astype(np.float32), (y - y.mean(axis=0)) @ mixing)
+        trained, asked = (tree.apply(part.astype(np.float32)) for part in (x, new))
+        plain += [y[trained == leaf].mean(axis=0) / 3 for leaf in asked]
+    assert np.abs(_forest(x, y, new, 5, 3) - plain).max() < 1e-12
 
 
 def test_the_limit_learns_from_some_of_many_and_from_all_of_few() -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from auditing import audited as run
-from whatleaks.arrays import sealed, sealed_ints
+from whatleaks.arrays import sealed, sealed_bools, sealed_ints
 from whatleaks.auditor.advice import headline
 from whatleaks.auditor.combine import Entry, combine_threats
 from whatleaks.auditor.combine_defenses import combine_defenses
@@ -146,24 +146,23 @@ def test_a_column_of_the_table_is_left_out_as_a_whole() -> None:
 
 
 def scored(name: str, role: str, records: int, columns: int, seed: int) -> Scored:
-    rng = np.random.default_rng(seed)
-    parts = [sealed(size * rng.random((records, columns))) for size in (1.0, 0.05, 1.0)]
-    return Scored(name, role, *parts, 0, 0.0, 0.0, "", {}, sealed(np.zeros((records, columns))))
+    off = sealed(np.random.default_rng(seed).normal(size=(records, columns)))
+    return Scored(name, role, off, 0, 0.0, 0.0, "", {}, sealed_bools(np.zeros((records, columns))))
 
 
 def trials(seed: int, kept: tuple[str, ...]) -> list[Entry]:
     """One seed of 30 records and columns p, q, r: without a filter, and with one that keeps some."""
     names = ("p", "q", "r")
-    spread = sealed(np.full((30, 3), 0.1))
+    apart = sealed(np.where(np.arange(30)[:, None] % 2, 0.3, -0.3) * np.ones(3))
     guesses = (scored("half-star", "attack", 30, 3, seed), scored("limit", "limit", 30, 3, 9))
     left = tuple(scored(s.name, s.role, 30, len(kept), seed + 50) for s in guesses)
     # Stronger than any, and not tried again with the defense in place: a remark says so.
-    perfect = replace(guesses[0], name="perfect", together=sealed(spread), moved=sealed(spread))
+    perfect = replace(guesses[0], name="perfect", off=sealed(np.zeros((30, 3))))
     ones = sealed_ints(np.ones(30))
     plain = Scenario("mine", share=0.5, seed=seed)
     rule = replace(plain, defense="correlation-max-0.5")
-    before = PerRecord(names, spread, (perfect, *guesses), (), ones, ones, 30, 100)
-    after = PerRecord(kept, sealed(spread[:, : len(kept)]), left, (), ones, ones, 30, 100)
+    before = PerRecord(names, apart, (perfect, *guesses), (), ones, ones, 30, 100)
+    after = PerRecord(kept, sealed(apart[:, : len(kept)]), left, (), ones, ones, 30, 100)
     return [Entry(plain, Outcome({}), before), Entry(rule, Outcome({}), after)]
 
 

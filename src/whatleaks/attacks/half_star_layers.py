@@ -13,6 +13,7 @@ back; where relu gave zero, what went in is taken as for one half, and not above
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import logit
@@ -28,7 +29,7 @@ from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network, activate
 from whatleaks.threat.guess import ValueGuess
-from whatleaks.threat.views.prediction import WhiteBoxPredictionView
+from whatleaks.threat.views.prediction import WhiteBoxLinearView, WhiteBoxPredictionView
 
 NEAR = 1e-6  # how near to the end of its range a hidden value may be
 
@@ -43,6 +44,8 @@ NEAR = 1e-6  # how near to the end of its range a hidden value may be
 @dataclass(frozen=True)
 class HalfStarLayers:
     """``clip`` moves values outside [0, 1] to its border, ``snap`` to those that the schema allows."""
+
+    leaves_out: ClassVar[tuple[type, ...]] = (WhiteBoxLinearView,)  # there it is half* itself
 
     clip: bool = True
     snap: bool = False

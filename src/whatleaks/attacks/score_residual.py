@@ -3,13 +3,14 @@
 Of an additive model the log-odds are own part plus partner's part, so what a regression on own columns
 leaves is the partner's part, as far as it does not go with own columns: people are put in order by it.
 No model is needed, and nobody is known. Which end of the order is which stays open, one bit for the
-whole table: higher scores are taken for higher values, and the mirror image is named as the
-other answer.
+whole table, and a partner who knows what the column means has it. So there are two attacks: higher scores
+are taken for higher values, or for lower ones. Else a word would go by which class is written first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from whatleaks.catalog import attack
 from whatleaks.codec import travels
 from whatleaks.models.additive import log_ratios
 from whatleaks.models.ridge import fitted
+from whatleaks.threat.grants import Ranges
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import PredictionView
 
@@ -32,20 +34,58 @@ NOTHING = 1e-9  # of the scores' spread: what is left is rounding
     needs="its own columns and scores",
     again=False,
 )
+@attack(
+    "score-residual-falling",
+    title="The same order of people, higher scores taken for lower values",
+    paper="whatleaks",
+    needs="its own columns and scores",
+    again=False,
+    settings={"falling": True},
+)
 @travels
 @dataclass(frozen=True)
 class ScoreResidual:
-    """Every unknown column gets the same answer: the residual, brought to the column's range."""
+    """Every unknown column gets the same answer: the residual, brought to the column's range.
 
-    name: str = "score-residual"
+    ``falling``: turned round. The rising one names this as the other answer.
+    """
+
+    falling: bool = False
+
+    @property
+    def name(self) -> str:
+        """The attack and its convention."""
+        return "score-residual-falling" if self.falling else "score-residual"
 
     def infer(self, view: PredictionView, rng: np.random.Generator) -> ValueGuess:
         """Regress the log-ratios of all records on their own columns."""
         del rng
-        place = along_main_direction(unexplained(view.own, log_ratios(view.scores)))
-        low, high = (0.0, 1.0) if view.ranges is None else (view.ranges.low, view.ranges.high)
-        values = low + np.repeat(place[:, None], view.unknown, axis=1) * (np.asarray(high) - low)
-        return ValueGuess(sealed(values), (sealed(np.asarray(high) + low - values),))
+        return in_order(view, log_ratios(view.scores), self.falling)
+
+
+class Seen(Protocol):
+    """What an order of people is made from beside what was released."""
+
+    @property
+    def own(self) -> Floats:
+        """The own columns of the records under attack."""
+
+    @property
+    def unknown(self) -> int:
+        """How many columns are asked for."""
+
+    @property
+    def ranges(self) -> Ranges | None:
+        """Their public ranges, where they are granted."""
+
+
+def in_order(view: Seen, told: Floats, falling: bool) -> ValueGuess:
+    """Put people in the order of what own columns do not explain of ``told``, within the columns' ranges."""
+    place = along_main_direction(unexplained(view.own, told))
+    low, high = (0.0, 1.0) if view.ranges is None else (view.ranges.low, view.ranges.high)
+    values = low + np.repeat(place[:, None], view.unknown, axis=1) * (np.asarray(high) - low)
+    turned = sealed(np.asarray(high) + low - values)
+    return ValueGuess(turned) if falling else ValueGuess(sealed(values), (turned,))
 
 
 def unexplained(own: Floats, ratios: Floats) -> Floats:

@@ -24,8 +24,10 @@ from whatleaks.auditor.levels import (
     share,
     told_of_learner,
 )
+from whatleaks.auditor.people import FEWEST
 from whatleaks.auditor.result import (
     NAMED,
+    ColumnDefense,
     ColumnFinding,
     Condition,
     DefenseFinding,
@@ -38,8 +40,10 @@ from whatleaks.auditor.result import (
 from whatleaks.catalog import card, cards
 from whatleaks.errors import argument, choice
 from whatleaks.metrics.measurement import Measurement
+from whatleaks.models.asked_otherwise import QUESTIONS
 from whatleaks.threat.grants import (
     Auxiliary,
+    ChosenParts,
     KnownPeople,
     KnownValues,
     ModelGrant,
@@ -55,6 +59,17 @@ KNOWN = (
     0.9  # of a column's differences, and of its people's values: so much is the partner's already
 )
 MOST_TOLD = 6  # columns in a line
+# tests/unit/test_asked_otherwise.py: thirty answers undo the class alone, or one digit.
+ASKED_OTHERWISE = (
+    "A partner that asks about one person again with other own columns: classes and rounded scores then "
+    "narrow the exact score down, answer by answer. Answer once for each person. For logistic regression the "
+    "threat white-box-asking measures it."
+)
+ASKED_AGAIN = (
+    f"Measured with it in place: a partner that asks about each person {QUESTIONS} times more, each time with "
+    "another own part."
+)
+FEW_OF = 0.1  # of the people attacked: a headline that rests on fewer says so
 CLEARLY = 0.5  # of the headline: whoever adds at most that share of it stays clearly below
 
 
@@ -97,6 +112,12 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
         text = f"Joining adds {share(found.added.measured)}: {_more(found)}"
     if found.word != UNSETTLED and found.open:
         text += f" More, {found.open}."
+    few = 0 < column.carried < FEWEST and column.carried <= FEW_OF * column.adds.n
+    if found.word not in ("low", UNSETTLED) and few:
+        text += (
+            f" Most of the differences in “{column.column}” are those of {column.carried} of the "
+            f"{column.adds.n} people attacked: with others attacked it may be another number."
+        )
     return Headline(
         text, found.word, column.leakage, found.added.measured, threat.name, attack.name,
         column.column, found.beyond, conditions, already, found.up_to, found.open_column,
@@ -428,6 +449,12 @@ def _about_defenses(
             f"down to {share(pair.after)}, and leaves {share(best.worst.after)} in the worst column, "
             f"{price}."
         ]
+        if best.acts_on == "release" and asks_again(head.threat):
+            lines.append(ASKED_AGAIN)
+        elif best.acts_on == "release":
+            lines.append(
+                f"Not tried against it: {ASKED_OTHERWISE[:1].lower()}{ASKED_OTHERWISE[1:]}"
+            )
         open_ = max(best.columns, key=lambda left: left.after.high)
         if open_.after.high >= ENOUGH:
             lines.append(
@@ -453,7 +480,7 @@ def _about_defenses(
         return [
             f"None of the defenses tried brings what joining adds below {percent(ENOUGH)} in every column "
             f"and takes half of it away. The closest, “{closest.title}”, leaves "
-            f"{share(closest.worst.after)} in “{closest.worst.column}”."
+            f"{_left(closest.worst)}."
         ]
     return [
         f"No defense was tried against the threat {head.threat}. Those that train on ciphertexts "
@@ -461,6 +488,21 @@ def _about_defenses(
         if _costly(head, threats)
         else f"No defense was tried against the threat {head.threat}."
     ]
+
+
+def _left(pair: ColumnDefense) -> str:
+    """Say what a defense leaves in a column, how sure that is, and whether more could be seen."""
+    low, high = (percent(min(max(end, 0.0), 1.0)) for end in (pair.after.low, pair.after.high))
+    said = f"{share(pair.after)} (95 % interval {low} to {high}) in “{pair.column}”"
+    return f"{said}, which is all that own columns leave open" if pair.bounded else said
+
+
+def asks_again(threat: str) -> bool:
+    """Say whether a threat's adversary asks about people again with own parts of its choice."""
+    known = (
+        entry for entry in cards("threat") if entry.name == threat
+    )  # a stored one may be unknown
+    return any(ChosenParts in entry.part.grants for entry in known)
 
 
 def _costly(head: Headline, threats: Sequence[ThreatFinding]) -> bool:
@@ -482,8 +524,10 @@ def _about_digits(found: DigitsFinding, already: Sequence[str]) -> Iterator[str]
     names = ", ".join(f"“{name}”" for name in columns[:MOST_TOLD])
     names += ", …" if count > MOST_TOLD else ""
     at = found.digits.index(found.enough)
+    beside = "" if found.without is None else f" ({percent(found.without.value)} without joining)"
     fewer = (
-        f" With {found.digits[at - 1]} it still is {percent(found.exact[at - 1].value)} of the people."
+        f" With {found.digits[at - 1]} it still is {percent(found.exact[at - 1].value)} of the people"
+        f"{beside}."
         if at
         else ""
     )

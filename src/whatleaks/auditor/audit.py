@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +19,8 @@ from whatleaks.auditor.combine_defenses import Kept, combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
-from whatleaks.auditor.notes import known_notes, value_notes
-from whatleaks.auditor.people import groups_of
+from whatleaks.auditor.notes import copy_notes, known_notes, value_notes
+from whatleaks.auditor.people import groups_of, too_small
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.result import (
     AuditResult,
@@ -65,6 +67,10 @@ ONE_DEFENDED = (
     f"With more than {VERY_WIDE:,} columns defenses were tried on the first seed only, and are compared "
     "with what was read without them there."
 )
+DOUBTED = (
+    "columns may hold a value that stands for a missing one (`whatleaks check` names it): it stretches "
+    "the range, and leaks look other than they are."
+)
 UNFINISHED = "unfinished/trials.db"  # below the report's folder, until the audit is complete
 
 
@@ -95,7 +101,13 @@ def run_audit(
             arguments["drop"] = (*arguments["drop"], spec.trained_on)
         checked = check_table(frame, arguments)
         checked.refuse()
+    if display is not None:
+        for doubt in checked.doubts:
+            display.warned(doubt)
     frame, told_before = storable(checked.frame), checked.notes
+    if checked.doubts:  # without the values, which a report does not show
+        told_before = (*told_before, f"{len(checked.doubts)} {DOUBTED}")
+    told_before = (*told_before, *copy_notes(frame))
     table = {"name": name, "hmac_sha256": table_hash(frame, own_secret())}
     planned = scenarios(spec, name, table["hmac_sha256"], attacks)
     rows, width = frame.shape
@@ -156,6 +168,7 @@ def run_audit(
     # Known people are not attacked, so threats may differ: the number is that of the headline's.
     under = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
     attacked_in = under[0] if under else classed[0]
+    told += too_small(spec.by, under)
     return AuditResult(
         headline=head,
         threats=threats,
@@ -220,10 +233,10 @@ def _rounds(
     kept: Kept = {}
     asked: set[str] = set()
     while True:
-        with clock("sum up"):
+        with clock("sum up"), nothing_collected():
             threats = combine_threats(entries, spec.model, streams, made)
             head = headline(threats)
-        with clock("sum up defenses"):
+        with clock("sum up defenses"), nothing_collected():
             defenses, unmeasured = combine_defenses(entries, head, threats, kept)
         only = contenders(head, defenses) if wide else None
         more = strongest_again(spec, entries, threats, head, only)
@@ -232,6 +245,18 @@ def _rounds(
             return _Summed(entries, threats, head, defenses, unmeasured, wide and bool(asked))
         asked |= {scenario.label for scenario in more}
         entries = joined(entries, performed(more))
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Hold Python's search for cycles back: summing up makes a million small records, and no cycle."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _same_evidence(one: Entry, other: Entry) -> bool:
         seen is not None
         and shown is not None
         and seen.same_evidence(shown)
-        and np.array_equal(one.records.spread, other.records.spread)
+        and np.array_equal(one.records.apart, other.records.apart)
     )
 
 
@@ -111,7 +111,7 @@ def guesses_of(runs: Sequence[Entry]) -> dict[str, dict[int, tuple[Scored, Float
     for run in runs:
         for scored in run.records.scored:
             per_seed = groups.setdefault(scored.name, {})
-            per_seed.setdefault(run.scenario.seed, (scored, run.records.spread))
+            per_seed.setdefault(run.scenario.seed, (scored, run.records.apart))
     return groups
 
 
@@ -215,7 +215,7 @@ def _coarser(
     """
     columns = runs[0].records.columns
     spans = [run.records.spans for run in runs]
-    spreads = {run.scenario.seed: run.records.spread for run in runs}
+    attacked = {run.scenario.seed: run.records.apart for run in runs}
     plain = guesses_of(runs)
     alone = alone_of(plain, columns)
     threat: ThreatModel[Any] = card("threat", runs[0].scenario.threat).part
@@ -225,7 +225,7 @@ def _coarser(
         same = entry.scenario.branch == runs[0].scenario.branch and (
             other.name == threat.name or other.covers(threat)
         )
-        alike = np.array_equal(spreads.get(entry.scenario.seed, ()), entry.records.spread)
+        alike = np.array_equal(attacked.get(entry.scenario.seed, ()), entry.records.apart)
         if same and alike and entry.guessed and releases(entry.scenario.defense):
             tried.setdefault(entry.scenario.defense, []).append(entry)
     found = []
@@ -270,16 +270,20 @@ def coarsened(
 def that_add(more: Sequence[GuessFinding], held: Sequence[GuessFinding]) -> list[GuessFinding]:
     """Return those attacks that add more in some column than all attacks before them."""
     kept: list[GuessFinding] = []
-    best: dict[str, float] = {}
+    best: dict[tuple[str, ...], Floats] = {}  # by the columns that were guessed
+
+    def better(guess: GuessFinding) -> bool:
+        names, adds = tuple(found.column for found in guess.columns), guess.strengths[:, 0]
+        before = best.get(names, np.full(len(names), -1.0))
+        best[names] = np.maximum(before, adds)
+        return bool((adds > before).any())
+
     for guess in held:
         if guess.role == "attack":
-            for found in guess.columns:
-                best[found.column] = max(best.get(found.column, -1.0), found.strength[0])
+            better(guess)
     for guess in sorted(more, key=lambda g: -g.adds.value):
-        if any(found.strength[0] > best.get(found.column, -1.0) for found in guess.columns):
+        if better(guess):
             kept.append(guess)
-            for found in guess.columns:
-                best[found.column] = max(best.get(found.column, -1.0), found.strength[0])
     return kept
 
 

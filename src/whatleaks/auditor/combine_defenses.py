@@ -21,6 +21,7 @@ from whatleaks.auditor.combine import (
 )
 from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of, over_seeds
 from whatleaks.auditor.result import (
+    FOLLOWED,
     ColumnDefense,
     ColumnFinding,
     DefenseFinding,
@@ -215,7 +216,12 @@ def _card(name: str) -> Card:
 
 
 def _pair(before: ColumnFinding, after: ColumnFinding) -> ColumnDefense:
-    return ColumnDefense(after.column, before.worse.measured, after.worse.measured, after.differs)
+    worse = after.worse
+    more = after.leakage.value - after.control.value
+    bounded = worse.scale == FOLLOWED and more > after.adds.value
+    return ColumnDefense(
+        after.column, before.worse.measured, worse.measured, after.differs, bounded
+    )
 
 
 def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
@@ -240,7 +246,7 @@ def _before(runs: Runs, threats: Sequence[ThreatFinding], kept: Kept) -> list[Gu
     threat = next(t for t in threats if t.name == runs[0].defended.scenario.threat)
     every = {e.scenario.seed for e in (run.plain for run in runs)}
     full = threat.of("attack")
-    if all(guess.error.n == sum(len(r.plain.records.spread) for r in runs) for guess in full):
+    if all(guess.error.n == sum(r.plain.records.targets for r in runs) for guess in full):
         if stay == runs[0].plain.records.columns:
             return list(full)
         return [
@@ -367,8 +373,8 @@ def _same_records(one: Parts, other: Parts) -> bool:
 def narrowed(parts: Parts, places: Ints) -> dict[int, tuple[Scored, Floats]]:
     """Return a guess on some columns only."""
     return {
-        seed: (_narrowed(scored, places), sealed(spread[:, places]))
-        for seed, (scored, spread) in parts.items()
+        seed: (_narrowed(scored, places), sealed(apart[:, places]))
+        for seed, (scored, apart) in parts.items()
     }
 
 
@@ -376,9 +382,7 @@ def _narrowed(scored: Scored, places: Ints) -> Scored:
     """Return the scores of some columns."""
     return replace(
         scored,
-        squared=sealed(scored.squared[:, places]),
-        together=sealed(scored.together[:, places]),
-        moved=sealed(scored.moved[:, places]),
+        off=sealed(scored.off[:, places]),
         named=sealed_bools(scored.named[:, places] if scored.named.size else scored.named),
     )
 
@@ -408,7 +412,7 @@ def _counts(runs: Runs) -> tuple[int, int]:
     """Count the records that were asked about, and those whose scores were released."""
     held = [run.defended.records for run in runs]
     asked = sum(records.asked for records in held)
-    return asked, sum(len(records.spread) for records in held)
+    return asked, sum(records.targets for records in held)
 
 
 def _halts(runs: Runs) -> str:

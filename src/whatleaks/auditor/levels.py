@@ -13,6 +13,7 @@ from complete records of other people follows much more with what is sent than w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -44,8 +45,12 @@ def share(measured: Measurement) -> str:
 
 
 def percent(value: float, digits: int = 0) -> str:
-    """Show a share in percent."""
-    return f"{100 * value:.{digits}f} %"
+    """Show a share in percent; one below the bound of a word is not rounded up to it."""
+    above = next((100 * bound for bound in (LOW, MEDIUM) if value < bound), math.inf)
+    for shown in (f"{100 * value:.{digits}f}", f"{100 * value:.{digits + 1}f}"):
+        if float(shown) < above:
+            return f"{shown} %"
+    return f"under {above:.0f} %"
 
 
 def attacked(threats: Sequence[ThreatFinding]) -> Iterator[Found]:
@@ -215,7 +220,8 @@ def rated(tried: Sequence[Found], compared: int, learner: Learnt | None = None) 
 
 def _strength(one: tuple[Found, Added]) -> tuple[float, float, float]:
     (_, _, column), added = one
-    return added.measured.value, *column.strength[1:]
+    named = 0.0 if column.people is None else column.people.named.value
+    return added.measured.value, named, column.leakage.value  # as ``ColumnFinding.strength``
 
 
 def above(head: Headline, most: float) -> str | None:

@@ -12,7 +12,6 @@ from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import card, guesser
 from whatleaks.errors import UsageError, argument
 from whatleaks.metrics.branching import branching_advantage, branching_rate
-from whatleaks.metrics.column_association import follow
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Auxiliary, KnownPeople
@@ -21,12 +20,16 @@ from whatleaks.trial.scorers.values import Scored
 from whatleaks.trial.trial import MEAN_ERROR, MOST_FREQUENT, VALUE_ERROR
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from whatleaks.auditor.combine import Entry
 
 _TITLES = {
     "control": "the same with the messages of other people",
     "alone": "a learner with the own columns and other people's labels",
 }
+COPIES = 0.1  # of the records: so many may be alike by chance
+LOOKED_AT = 20_000  # records in which copies are looked for
 FEW = 100  # records below which a regressor learns little
 
 
@@ -97,10 +100,40 @@ def known_notes(known: int, threats: Sequence[ThreatFinding]) -> list[str]:
             f"{argument('known')} does not change {' and '.join(other)}: its adversary holds complete "
             "records of other people, a share of the table"
         )
+    said += _instead(threats)
     used = fewer or any(KnownPeople in card("threat", t.name).part.grants for t in threats)
     if not said and not used and known != AuditSpec.known:
         said.append(f"{argument('known')} {known} changes nothing: no threat tried knows people")
     return [f"{'; '.join(said)}."] if said else []
+
+
+def copy_notes(frame: pd.DataFrame) -> list[str]:
+    """Say that records are repeated: who learns from copies of the people attacked seems to know them."""
+    first = frame.head(LOOKED_AT)
+    copies = int(first.duplicated().sum())
+    if copies <= COPIES * len(first):
+        return []
+    return [
+        f"{copies:,} of {len(first):,} records are copies of others. So copies of people who are attacked may "
+        "be among those that what own columns tell is learnt from, and what joining adds may be more "
+        "than is said here: keep one record of each person."
+    ]
+
+
+def _instead(threats: Sequence[ThreatFinding]) -> list[str]:
+    """Say where fewer people are attacked, as some of them are known instead."""
+    counts = {t.name: t.of("attack")[0].columns[0].adds.n for t in threats if t.of("attack")}
+    some = {name: n for name, n in counts.items() if card("threat", name).part.knows_people}
+    most = max((n for name, n in counts.items() if name not in some), default=0)
+    fewer: dict[int, list[str]] = {}
+    for name, n in some.items():
+        if n < most:
+            fewer.setdefault(n, []).append(name)
+    return [
+        f"Under {' and '.join(names)} {n} people are attacked in all seeds together, elsewhere {most}: "
+        "the others are known there, as the table has too few people whom nobody attacks"
+        for n, names in fewer.items()
+    ]
 
 
 def _units(value: float) -> str:
@@ -169,10 +202,10 @@ def _up_to_the_end(entry: Entry, found: Scored) -> str:
     The mirror image of a guess follows a column as far as the guess runs against it. The control
     is given the same bit: the better of two signs is above zero by luck alone.
     """
-    spread = entry.records.spread
+    apart = entry.records.apart
 
     def best(scored: Scored, sign: float) -> tuple[float, str]:
-        made = follow(sign * scored.together, scored.moved, spread)
+        made = scored.followed(apart, sign)
         at = int(np.argmax(made.value))
         told = f"{made.value[at]:.0%} ({made.low[at]:.0%} to {made.high[at]:.0%})"
         return float(made.value[at]), f"{told} in {entry.records.columns[at]}"

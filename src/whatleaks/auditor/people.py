@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats
 from whatleaks.auditor.result import GroupFinding, Headline, People
+from whatleaks.errors import argument
 from whatleaks.metrics.intervals import wilson
 from whatleaks.metrics.leads import lead_over, widened
 from whatleaks.metrics.measurement import Measurement
@@ -44,19 +44,22 @@ def count_people(
     ``rivals`` join nothing; of every count the best of them stands beside.
     """
     off = pool.off
-    right = _right(pool)
+    right = pool.right
     known = spans if len(spans) == len(pool.parts) and spans and spans[0] else []
     steps = [round_number(NEAR * span) if span > 0.0 else 0.0 for span in (known or [[]])[0]]
     steps = steps or [0.0] * off.shape[1]
     reach = _reach(pool, steps, known)
-    inside, *others = (np.count_nonzero(one.off <= reach, axis=0) for one in (pool, *rivals))
+    # Who is named is near: a guess that has not been moved to a possible value may lie further off.
+    inside, *others = (
+        np.count_nonzero((one.off <= reach) | one.right, axis=0) for one in (pool, *rivals)
+    )
     otherwise = np.max([np.zeros_like(inside), *others], axis=0)
     columns = []
     counted = zip(
         np.count_nonzero(right, axis=0).tolist(),
         inside.tolist(),
         otherwise.tolist(),
-        *(np.count_nonzero(off <= share, axis=0).tolist() for share in SHARES),
+        *(np.count_nonzero((off <= share) | right, axis=0).tolist() for share in SHARES),
         strict=True,
     )
     for j, (named, close, without, *within) in enumerate(counted):
@@ -70,12 +73,12 @@ def count_people(
                 _share(without, len(off)),
             )
         )
-    worst = off.max(axis=1)
+    worst = np.where(right, 0.0, off).max(axis=1)
     nobody = np.zeros(len(off), dtype=np.bool_)
     whole = People(
         rate(np.asarray(right.all(axis=1))),
         max(
-            (rate(np.asarray(_right(one).all(axis=1))) for one in rivals),
+            (rate(np.asarray(one.right.all(axis=1))) for one in rivals),
             key=lambda share: share.value,
             default=rate(nobody),
         ),
@@ -96,39 +99,30 @@ def held_against(
     """
     if not rivals or pool.named.shape != pool.off.shape:
         return tuple(people)
-    shares = np.array([_right(one).mean(axis=0) for one in rivals])
+    shares = np.array([one.named_shares for one in rivals])
     chosen = shares.argmax(axis=0)
-    lead = lead_over([names_more(pool.named, _right(one)) for one in rivals], chosen)
+    lead = lead_over([names_more(pool.named, one.right) for one in rivals], chosen)
     columns = np.arange(len(chosen))
-    theirs = np.stack([_by_seed(one) for one in rivals])[chosen, :, columns].T
-    more = widened(lead, _by_seed(pool) - theirs, -1.0, "share of people")
+    theirs = np.stack([one.named_by_seed for one in rivals])[chosen, :, columns].T
+    more = widened(lead, pool.named_by_seed - theirs, -1.0, "share of people")
     same = np.any([(pool.squared == one.squared).all(axis=0) for one in rivals], axis=0)
     made = []
     for j, one in enumerate(people):
         nothing = Measurement(0.0, 0.0, 0.0, lead.n, more[j].unit, more[j].over)
         without = _share(round(float(shares[chosen[j], j]) * lead.n), lead.n)
         made.append(
-            replace(
-                one,
-                named_without=without,
-                named_more=nothing if same[j] else more[j],
-                chance=1.0 if same[j] else float(lead.chance[j]),
+            People(
+                one.named,
+                without,
+                one.within,
+                one.tolerance,
+                one.inside,
+                one.inside_without,
+                nothing if same[j] else more[j],
+                1.0 if same[j] else float(lead.chance[j]),
             )
         )
     return tuple(made)
-
-
-def _right(pool: Pool) -> Bools:
-    """Return where a guess names the value; of one that was scored without a schema nowhere."""
-    if pool.named.shape == pool.off.shape:
-        return pool.named
-    return np.zeros(pool.off.shape, dtype=np.bool_)
-
-
-def _by_seed(pool: Pool) -> Floats:
-    """Return the share of people named for each seed (rows) and column."""
-    ends = np.cumsum([len(spread) for _, spread in pool.parts])[:-1]
-    return np.array([part.mean(axis=0) for part in np.split(_right(pool), ends)])
 
 
 def _reach(pool: Pool, steps: Sequence[float], spans: Sequence[Sequence[float]]) -> Floats:
@@ -136,11 +130,10 @@ def _reach(pool: Pool, steps: Sequence[float], spans: Sequence[Sequence[float]])
 
     Where a column has no units it is a share of its range.
     """
-    sizes = [len(spread) for _, spread in pool.parts]
-    scale = np.array(spans) if spans else np.ones((len(sizes), len(steps)))
+    scale = np.array(spans) if spans else np.ones((len(pool.sizes), len(steps)))
     wanted = np.array(steps)
     reach = np.where(wanted > 0.0, wanted / np.where(scale > 0.0, scale, 1.0), NEAR)
-    return np.repeat(reach * (1.0 + ROUNDING), sizes, axis=0)
+    return np.repeat(reach * (1.0 + ROUNDING), pool.sizes, axis=0)
 
 
 def round_number(value: float) -> float:
@@ -152,6 +145,21 @@ def round_number(value: float) -> float:
 def _best(hits: Bools) -> Measurement | None:
     """Return the largest share of several guesses (rows); None of none."""
     return max((rate(row) for row in hits), key=lambda share: share.value, default=None)
+
+
+def too_small(by: str, runs: Sequence[Entry]) -> list[str]:
+    """Say how many groups are not shown: the rarest people are those whom a reader looks for."""
+    names = runs[0].records.group_names if runs else ()
+    if not names:
+        return []
+    member = np.concatenate([run.records.groups for run in runs])
+    few = int(sum((member == k).sum() < FEWEST for k in range(len(names))))
+    if not few:
+        return []
+    return [
+        f"{argument('by')} {by}: {few} of {len(names)} groups not shown, as fewer than {FEWEST} of their "
+        f"people were attacked. Attack more ({argument('targets')}, {argument('seeds')})."
+    ]
 
 
 def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, ...]:
@@ -174,9 +182,9 @@ def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, .
         if found is None or head.column not in run.records.columns:
             return ()
         j = run.records.columns.index(head.column)
-        spread = run.records.spread[:, j]
+        spread = np.square(run.records.apart[:, j])
         held = [found, *(rival[run.scenario.seed][0] for rival in rivals)]
-        near.append([np.sqrt(one.squared[:, j]) <= NEAR for one in held])
+        near.append([(np.abs(one.off[:, j]) <= NEAR) | one.named[:, j] for one in held])
         exact.append([one.named[:, j] for one in held])
         outer.append(spread > np.quantile(spread, 1.0 - OUTER))
         groups.append(run.records.groups)
@@ -185,6 +193,7 @@ def groups_of(entries: Sequence[Entry], head: Headline) -> tuple[GroupFinding, .
     close, right = (np.concatenate(parts, axis=1) for parts in (near, exact))
     far = np.concatenate(outer)
     told = [("the tenth furthest from the average", far), ("all others", ~far)]
+    told = told if min(far.sum(), (~far).sum()) >= FEWEST else []
     names = runs[0].records.group_names
     if names:
         member = np.concatenate(groups)

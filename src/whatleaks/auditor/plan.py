@@ -18,7 +18,7 @@ from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import Card, card, cards, fingerprint, guesser
 from whatleaks.errors import UsageError, argument, nearest
 from whatleaks.federation.protocol import Federation
-from whatleaks.threat.grants import ModelGrant, TreesGrant
+from whatleaks.threat.grants import ChosenParts, ModelGrant, TreesGrant
 from whatleaks.threat.model import COLUMNS, LABEL, ThreatModel
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 from whatleaks.trial.plan import defense_fits, fits, model_named, models, worth_trying
@@ -351,6 +351,15 @@ def _tried(entry: Card, seen: Watched, compared: bool = True) -> bool:
     if seen.federation.costly and defense.socket == "training" and not compared:
         return False
     if not defense_fits(defense, seen.federation, seen.settings):
+        return False
+    asked_again = ChosenParts in seen.threat.grants
+    if defense.socket == "gate" and asked_again:  # it checks columns, and these are made up
+        return False
+    # Behind an autoencoder classes flip elsewhere than at even odds. Who asks again does not look for the
+    # place yet, so the defense would seem to hold.
+    if getattr(defense, "learns", False) and asked_again:
+        return False
+    if getattr(defense, "answers_once", False) and not asked_again:  # nobody asks twice
         return False
     if defense.socket == "data":  # elsewhere the training leaks, and columns are all there is
         return bool(seen.federation.shows & RELEASES)

@@ -67,7 +67,8 @@ class ColumnFinding:
     from complete records of other people. ``chance``: how often luck alone shows as much. ``recovered`` is stricter
     than leakage: 1 - error / variance, at least 0; one means that the guesses themselves are
     the values. ``by``: of the limit, which guess it is. ``differs``: whether any two of the people
-    attacked differ in the column; where none do, nothing was measured.
+    attacked differ in the column; where none do, nothing was measured. ``carried``: by about how many
+    people its differences are made; one person apart from all others makes them alone.
     """
 
     column: str
@@ -81,6 +82,7 @@ class ColumnFinding:
     people: People | None = None
     by: str = ""
     differs: bool = True
+    carried: int = 0
 
     @property
     def known(self) -> float:
@@ -137,8 +139,18 @@ class GuessFinding:
 
     @cached_property
     def strengths(self) -> Floats:
-        """Every column's strength, one below the other."""
-        return np.array([column.strength for column in self.columns])
+        """Every column's strength, one below the other: ``ColumnFinding.strength``, all at once."""
+        people = [column.people for column in self.columns]
+        more = [
+            -np.inf if p is None or p.named_more is None else p.named_more.value for p in people
+        ]
+        return np.array(
+            [
+                np.maximum([column.adds.value for column in self.columns], more),
+                [0.0 if p is None else p.named.value for p in people],
+                [column.leakage.value for column in self.columns],
+            ]
+        ).T
 
 
 @dataclass(frozen=True)
@@ -174,6 +186,7 @@ class ColumnDefense:
     before: Measurement
     after: Measurement
     differs: bool = True  # whether any two of the people attacked with it do
+    bounded: bool = False  # whether what is left is all that own columns leave open
 
 
 @dataclass(frozen=True)
@@ -254,8 +267,9 @@ class DigitsFinding:
     """How many digits of a score name whole records: ``exact`` is the share for each of ``digits``.
 
     ``columns`` are those that can hold certain values only. ``hidden``: bits of one record's
-    such columns; ``released``: bits that the scores carry. ``enough``: the fewest digits that
-    name at least 99 of 100 records; none if no number of digits does.
+    such columns; ``released``: bits that the scores carry. ``without``: the share that the best
+    guess without joining names. ``enough``: the fewest digits that name at least 99 of 100 of the
+    other records; none if no number of digits does, or if there are no others.
     """
 
     threat: str
@@ -265,6 +279,7 @@ class DigitsFinding:
     released: tuple[float, ...]
     hidden: float
     enough: int | None
+    without: Measurement | None = None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from whatleaks.cli.common import (
     Drop,
     DropConstant,
     EncodeText,
+    Encoding,
     Id,
     Inner,
     Label,
@@ -31,6 +32,7 @@ from whatleaks.cli.common import (
     PassiveFiles,
     Plugins,
     ScaleOn,
+    Sheet,
     Thousands,
     Workers,
     audit_command,
@@ -47,7 +49,7 @@ from whatleaks.files import check_writable
 def audit(
     context: typer.Context,
     table: Annotated[
-        str | None, typer.Argument(help="A CSV or Parquet file, or the name of a data set.")
+        str | None, typer.Argument(help="A CSV, Excel or Parquet file, or the name of a data set.")
     ] = None,
     images: Annotated[
         Path | None,
@@ -105,6 +107,8 @@ def audit(
     decimal: Decimal = None,
     thousands: Thousands = None,
     na: Na = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     by: Annotated[
         str | None,
         typer.Option(
@@ -191,7 +195,9 @@ def audit(
     from whatleaks.data.sources import open_source, readable
 
     files = passive_file or []
-    source = open_source(table, label, passive or (), files, id, inner, data_home, drop or ())
+    source = open_source(
+        table, label, passive or (), files, id, inner, data_home, drop or (), encoding, sheet
+    )
     from whatleaks.api import audit as run
 
     with ready_command(context, table, files, id, inner):

@@ -17,6 +17,7 @@ from whatleaks.cli.common import (
     Drop,
     DropConstant,
     EncodeText,
+    Encoding,
     Id,
     Inner,
     Label,
@@ -25,6 +26,7 @@ from whatleaks.cli.common import (
     Passive,
     PassiveFiles,
     ScaleOn,
+    Sheet,
     Table,
     Thousands,
     audit_command,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
     from whatleaks.data.problems import Problem
     from whatleaks.data.sources import Source
+    from whatleaks.data.table import Opened
 
 PROBLEMS = 2  # the exit code
 
@@ -57,13 +60,15 @@ def check(
     decimal: Decimal = None,
     thousands: Thousands = None,
     na: Na = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     data_home: DataHome = None,
     as_json: AsJson = False,
 ) -> None:
     """List all problems of a table at once, and a command line that would run; writes nothing."""
     from whatleaks.data.checking import check_table
     from whatleaks.data.sources import open_source
-    from whatleaks.data.table import read_table
+    from whatleaks.data.table import open_table
     from whatleaks.report.wording import printable
 
     files = passive_file or []
@@ -75,12 +80,18 @@ def check(
         "encode_text": encode_text,
     }
     if Path(table).is_file() and not (files or id or inner):
-        source, asked = _opened(Path(table), label, passive or [], drop or [], reading)
+        if sheet is None:
+            sheet, asked = _sheet(Path(table))
+        opened = open_table(table, encoding, sheet, repeated=True)
+        source, unnamed = _looked(Path(table), opened, label, passive or [], drop or [], reading)
+        asked += unnamed
     else:
         if label is None and files and Path(table).is_file():
-            own = read_table(table).drop(columns=id or "", errors="ignore")
+            own = open_table(table, encoding, sheet).frame.drop(columns=id or "", errors="ignore")
             label, _, asked = _suggested(own, None, tuple(map(str, files)), reading)
-        source = open_source(table, label, passive or (), files, id, inner, data_home, drop or ())
+        source = open_source(
+            table, label, passive or (), files, id, inner, data_home, drop or (), encoding, sheet
+        )
     chosen = {
         "label": source.label,
         "passive": source.passive if len(source.parties) == 1 else source.parties,
@@ -96,8 +107,10 @@ def check(
     problems = [*asked, *found.problems]
     command = None
     if found.ready is not None and not any(problem.column for problem in asked):
-        command = audit_command(table, found.ready, files, id, inner)
-    notes = [*source.notes, *found.notes]
+        told = (("--encoding", encoding), ("--sheet", sheet))
+        flags = [word for flag, value in told if value for word in (flag, value)]
+        command = audit_command(table, found.ready, files, id, inner, flags)
+    notes = [*source.notes, *found.notes, *found.doubts]
     if as_json:
         print_json(
             {
@@ -124,19 +137,35 @@ def check(
         raise typer.Exit(PROBLEMS)
 
 
-def _opened(
-    path: Path, label: str | None, passive: list[str], drop: list[str], reading: Mapping[str, Any]
+def _sheet(path: Path) -> tuple[str | None, list[Problem]]:
+    """Take the longest sheet of several as an example, and ask which it is."""
+    from whatleaks.data.problems import Problem
+    from whatleaks.data.sheets import several
+    from whatleaks.data.table import sheets_of
+
+    names = sheets_of(path)
+    if len(names) < 2:
+        return None, []
+    return names[0], [Problem(several(path, names))]
+
+
+def _looked(
+    path: Path,
+    opened: Opened,
+    label: str | None,
+    passive: list[str],
+    drop: list[str],
+    reading: Mapping[str, Any],
 ) -> tuple[Source, list[Problem]]:
-    """Read a file whatever is wrong with its names; a label and passive columns that were not named
+    """Take a file whatever is wrong with its names; a label and passive columns that were not named
     are filled in, as an example.
     """
     from whatleaks.data.naming import chosen_names, listed, numbered, repeated
     from whatleaks.data.problems import Problem
     from whatleaks.data.sources import Source, readable
-    from whatleaks.data.table import read_table
 
     asked: list[Problem] = []
-    frame = read_table(path, repeated=True)
+    frame = opened.frame
     twice = repeated(str(name) for name in frame.columns)
     if twice:
         text = f"{path} has more than one column {listed(twice)}: rename them."
@@ -148,7 +177,7 @@ def _opened(
         left = frame.drop(columns=[name for name in gone if name in names])
         label, theirs, missing = _suggested(left, label, theirs, reading)
         asked += missing
-    return Source(frame, label, (theirs,), readable(path.name), (), gone), asked
+    return Source(frame, label, (theirs,), readable(path.name), opened.notes, gone), asked
 
 
 def _suggested(

@@ -24,7 +24,9 @@ FLAGS = {
     "trained_on": "training-rows",
 }
 
-Table = Annotated[str, typer.Argument(help="A CSV or Parquet file, or the name of a data set.")]
+Table = Annotated[
+    str, typer.Argument(help="A CSV, Excel or Parquet file, or the name of a data set.")
+]
 Label = Annotated[str | None, typer.Option(help="The column to predict; the active party's.")]
 Passive = Annotated[
     list[str] | None,
@@ -59,8 +61,15 @@ Thousands = Annotated[
 ]
 Na = Annotated[
     list[str] | None,
-    typer.Option("--na", help="A word or number that means a missing value; may be repeated."),
+    typer.Option(
+        "--na",
+        help="What means a missing value: a word, a number, or column=value; may be repeated.",
+    ),
 ]
+Encoding = Annotated[
+    str | None, typer.Option(help="What a text is written in that is not UTF-8, such as cp1251.")
+]
+Sheet = Annotated[str | None, typer.Option(help="Which sheet of an Excel file to read.")]
 DataHome = Annotated[
     Path | None, typer.Option("--data-home", help="Folder with the public data sets.")
 ]

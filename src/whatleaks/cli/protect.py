@@ -16,11 +16,13 @@ from whatleaks.cli.common import (
     Drop,
     DropConstant,
     EncodeText,
+    Encoding,
     Label,
     Missing,
     Na,
     Passive,
     ScaleOn,
+    Sheet,
     Table,
     Thousands,
     print_json,
@@ -62,6 +64,8 @@ def protect(
     decimal: Decimal = None,
     thousands: Thousands = None,
     na: Na = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     data_home: DataHome = None,
     as_json: AsJson = False,
 ) -> None:
@@ -78,7 +82,9 @@ def protect(
         raise UsageError(f"--out writes CSV: give a name that ends in .csv, got {out}")
     if out is not None and out.exists() and Path(table).exists() and out.samefile(table):
         raise UsageError(f"--out {out} is the table itself: give another name")
-    source = open_source(table, label, passive or (), [], None, False, data_home, drop or ())
+    source = open_source(
+        table, label, passive or (), [], None, False, data_home, drop or (), encoding, sheet
+    )
     frame, _, asked = read_written(source.frame, decimal, thousands, na or (), encode_text)
     raise_first(problem for problem in asked if problem.column not in source.drop)
     found = run(

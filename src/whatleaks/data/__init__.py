@@ -8,13 +8,14 @@ from whatleaks.data.partition import passive_count, random_passive
 from whatleaks.data.preparation import Prepared, PreparedColumn, prepare
 from whatleaks.data.registry import Card, card, names
 from whatleaks.data.schema import Column, infer
-from whatleaks.data.table import Joined, from_frame, join, read_table
+from whatleaks.data.table import Joined, Opened, from_frame, join, open_table, read_table
 
 __all__ = [
     "Card",
     "Column",
     "Dataset",
     "Joined",
+    "Opened",
     "Prepared",
     "PreparedColumn",
     "card",
@@ -25,6 +26,7 @@ __all__ = [
     "load",
     "load_images",
     "names",
+    "open_table",
     "passive_count",
     "prepare",
     "random_passive",

@@ -20,6 +20,7 @@ from whatleaks.data.problems import (
     diagnose,
 )
 from whatleaks.data.schema import Column
+from whatleaks.data.suspects import about_missing_codes
 from whatleaks.data.written import read_written
 from whatleaks.errors import TableError, WhatleaksError
 
@@ -31,10 +32,14 @@ FEWER_CLASSES = 2  # what a numeric label with rare values is cut into, as a rem
 
 @dataclass(frozen=True)
 class Checked:
-    """A table as it will be audited, what was done to read it, and what is wrong with it."""
+    """A table as it will be audited, what was done to read it, and what is wrong with it.
+
+    ``doubts`` are values that may not be what they look like: only the user knows.
+    """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
+    doubts: tuple[str, ...]
     columns: tuple[Column, ...]
     problems: tuple[Problem, ...]
     ready: dict[str, Any] | None
@@ -61,7 +66,8 @@ def check_table(frame: pd.DataFrame, chosen: Mapping[str, Any], thorough: bool =
     if thorough:
         names = [str(name) for name in read.columns]
         columns = tuple(v.column for v in read_columns(read, names).values())
-    return Checked(read, notes, columns, problems, ready)
+    doubts = tuple(about_missing_codes(read, chosen["label"], chosen["drop"]))
+    return Checked(read, notes, doubts, columns, problems, ready)
 
 
 def flat(passive: Any) -> tuple[str, ...]:
@@ -114,7 +120,7 @@ def _about_values(
     problems = list(about_columns(values, features, passive, choices, reported))
     gapless = [name for name in features if name not in reported]
     problems += about_gaps(values, gapless, label, choices)
-    if choices.missing == "drop-rows":
+    if choices.missing != "refuse":
         kept = kept_rows(values, gapless, label, choices, [])
         if kept.size < len(frame):
             few = list(about_rows(kept.size, LEAVES))

@@ -98,7 +98,7 @@ def prepare(
     """Encode, split and scale a table whose ``passive`` columns another party holds.
 
     - ``missing``: "median" fills numbers with the training rows' median and words with their
-      most frequent value. Infinite numbers count as missing there.
+      most frequent value, and leaves out rows without a label. Infinite numbers count as missing there.
     - ``categories``: "ordinal" numbers the words in sorted order; "one-hot" makes a column of
       each; "target-mean" gives the mean class number within the category over the training
       rows, which the active party would have to share. The vocabulary is the whole table's:
@@ -217,7 +217,7 @@ def kept_rows(
     choices: Choices,
     notes: list[str],
 ) -> Ints:
-    """Return the rows to keep: all, or those without a gap; infinite numbers are said."""
+    """Return the rows to keep: those with a label, or without any gap; infinite numbers are said."""
     rows = holes(values[label])[0].size
     gone = np.zeros(rows, dtype=np.bool_)
     for name in [*features, label]:
@@ -228,11 +228,11 @@ def kept_rows(
             notes.append(
                 f"{int(infinite.sum())} infinite values in {name!r} were treated as missing"
             )
-        gone |= gaps | infinite
-    if choices.missing != "drop-rows":
-        return np.arange(rows, dtype=np.int64)
+        if choices.missing == "drop-rows" or name == label:
+            gone |= gaps | infinite
     if gone.any():
-        notes.append(f"{int(gone.sum())} of {rows} rows with missing values were left out")
+        what = "missing values" if choices.missing == "drop-rows" else "a missing label"
+        notes.append(f"{int(gone.sum())} of {rows} rows with {what} were left out")
     return np.flatnonzero(~gone).astype(np.int64)
 
 

@@ -6,7 +6,6 @@ end with a call that would run.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 MINIMUM_ROWS = 20
 MOST_NAMED = 8  # lines about one kind of problem; the others are counted in one more
 ROUNDS = 5  # a remedy may uncover the next problem: a filled column may then be constant
-_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}( \d.*)?")
 ADDED = ("drop", "na")  # remedies that add to what was given
 
 
@@ -196,30 +194,14 @@ def _nested(name: str, values: Values) -> str:
 
 
 def _identifier(name: str, values: Values) -> str:
-    if _dated(values):
-        return _as_dates(name)
+    del values
     return (
         f"column {name!r} looks like an identifier (another value in every row): "
         f"leave it out with {choice('drop', [name])}."
     )
 
 
-def _dated(values: Values) -> bool:
-    """Say whether all words are dates, whichever order day, month and year are in."""
-    words = values.vocabulary
-    return bool(words) and all(_DATE.fullmatch(word.strip()) for word in words)
-
-
-def _as_dates(name: str) -> str:
-    return (
-        f"column {name!r} holds dates in a form that leaves open what is what: write them as 2020-12-31, "
-        f"or leave it out with {choice('drop', [name])}."
-    )
-
-
 def _text(name: str, values: Values) -> str:
-    if _dated(values):
-        return _as_dates(name)
     return (
         f"column {name!r} holds free text ({values.column.distinct} distinct values): "
         f"use {choice('drop', [name])} or {choice('encode_text', True)}."
@@ -235,27 +217,26 @@ def about_gaps(
     values: Mapping[str, Values], features: Sequence[str], label: str, choices: Choices
 ) -> Iterator[Problem]:
     """Find missing and infinite values that nobody has said what to do with."""
-    if choices.missing == "drop-rows":
+    if choices.missing != "refuse":
         return
-    named = [*features, label] if choices.missing == "refuse" else [label]
     found = []
-    for name in named:
+    for name in [*features, label]:
         gaps, infinite = holes(values[name])
         # A constant column is refused or dropped as a whole, with its gaps.
         if (gaps.any() or infinite.any()) and (
             name == label or values[name].column.kind not in ("constant", "nested")
         ):
             found.append(name)
-    remedy = {"missing": "drop-rows" if label in found else "median"}
-    yield from _capped([(name, _gaps(name, values[name], name == label)) for name in found], remedy)
+    said = [(name, _gaps(name, values[name], name == label)) for name in found]
+    yield from _capped(said, {"missing": "drop-rows" if found == [label] else "median"})
 
 
 def _gaps(name: str, values: Values, is_label: bool) -> str:
     gaps, infinite = holes(values)
     number, word = (int(gaps.sum()), "missing") if gaps.any() else (int(infinite.sum()), "infinite")
-    remedy = choice("missing", "drop-rows")
-    if not is_label:
-        remedy = f"{choice('missing', 'median')} or {remedy}"
+    remedy = f"{choice('missing', 'median')} or {choice('missing', 'drop-rows')}"
+    if is_label:
+        remedy = f"{choice('missing', 'drop-rows')}, which leaves those rows out (as {choice('missing', 'median')} does)"
     what = "the label column" if is_label else "column"
     treats = ", which treats them as missing" if word == "infinite" else ""
     values_ = "value" if number == 1 else "values"

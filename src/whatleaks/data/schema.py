@@ -127,6 +127,8 @@ def _objects(series: pd.Series[Any]) -> tuple[Floats | None, bool]:
         except (OverflowError, ValueError):  # an integer beyond the floats, a signalling decimal
             return None, False
         return numbers, False
+    if content == "time":
+        return _times(series), False
     if content in ("datetime", "datetime64", "date"):
         return _dates(series)
     if content == "string":
@@ -147,6 +149,14 @@ def _dates(series: pd.Series[Any]) -> tuple[Floats | None, bool]:
     if bool((parsed.isna() & ~series.isna()).any()):
         return None, False
     return _seconds(parsed), True
+
+
+def _times(series: pd.Series[Any]) -> Floats:
+    """Return seconds since midnight, NaN where missing."""
+    seconds = series.map(
+        lambda t: 3600 * t.hour + 60 * t.minute + t.second + t.microsecond / 1e6, na_action="ignore"
+    )
+    return seconds.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _seconds(dates: pd.Series[Any]) -> Floats:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from whatleaks.data.naming import chosen_names
 from whatleaks.data.registry import CARDS
+from whatleaks.data.table import Opened, join, open_table
 from whatleaks.errors import TableError, UsageError, argument, nearest
 
 if TYPE_CHECKING:
@@ -41,10 +42,13 @@ def open_source(
     inner: bool = False,
     data_home: Path | None = None,
     drop: Sequence[str] = (),
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Source:
     """Open what ``table`` names. A file of that name wins over a data set.
 
     ``passive`` and ``drop`` are words of the command line: a name each, or several with commas.
+    ``encoding`` is that of all files, ``sheet`` that of all Excel files.
     """
     if bool(passive_files) != (id_column is not None):
         given, lacking = argument("passive_file"), argument("id_column")
@@ -69,7 +73,11 @@ def open_source(
             f"there is no file {table} and no data set of that name.{nearest(table, CARDS)} "
             "`whatleaks datasets` lists the sets."
         )
-    return _files(Path(table), label, passive, passive_files, id_column, inner, drop)
+    opened = [
+        open_table(path, encoding, sheet if not passive_files or _is_packed(path) else None)
+        for path in (Path(table), *passive_files)
+    ]
+    return _files(Path(table), opened, label, passive, id_column, inner, drop)
 
 
 def _named(
@@ -98,16 +106,15 @@ def _named(
 
 def _files(
     path: Path,
+    opened: Sequence[Opened],
     label: str | None,
     passive: Sequence[str],
-    passive_files: Sequence[Path],
     id_column: str | None,
     inner: bool,
     drop: Sequence[str],
 ) -> Source:
-    from whatleaks.data.table import join, read_table
-
-    frame = read_table(path)
+    frame = opened[0].frame
+    notes = tuple(note for one in opened for note in one.notes)
     names = [str(name) for name in frame.columns]
     name = readable(path.name)
     if label is None:
@@ -115,10 +122,10 @@ def _files(
             f"{argument('label')} is missing: name the column to predict, one of {_some(names)}"
         )
     if id_column is not None:
-        joined = join(frame, [read_table(other) for other in passive_files], id_column, inner=inner)
+        joined = join(frame, [other.frame for other in opened[1:]], id_column, inner=inner)
         gone = chosen_names(drop, [str(c) for c in joined.frame.columns])
         parties = tuple(tuple(c for c in columns if c not in gone) for columns in joined.parties)
-        return Source(joined.frame, label, parties, name, joined.notes, gone)
+        return Source(joined.frame, label, parties, name, (*notes, *joined.notes), gone)
     if not passive and label not in names:
         raise UsageError(
             f"{argument('label')} {label!r} is no column of the table.{nearest(label, names)} It has "
@@ -130,7 +137,15 @@ def _files(
             f"{_some(other for other in names if other != label)}"
         )
     theirs, gone = chosen_names(passive, names), chosen_names(drop, names)
-    return Source(frame, label, (theirs,), name, (), gone)
+    return Source(frame, label, (theirs,), name, notes, gone)
+
+
+def _is_packed(path: Path) -> bool:
+    """Say whether a file may be a workbook: one that is not there is refused later."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def readable(text: str) -> str:

@@ -1,46 +1,27 @@
-"""A user's table: from CSV, CSV.gz, Parquet, pandas or polars, or joined from two files."""
+"""A user's table: from CSV, Excel or Parquet, packed or not, pandas or polars, or joined from two files."""
 
 from __future__ import annotations
 
-import csv
-import gzip
 import hashlib
 import io
 import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from whatleaks.data.containers import as_utf8, is_workbook, unpacked
+from whatleaks.data.csv_text import read_csv, to_pandas
 from whatleaks.data.naming import listed, refuse_repeated
+from whatleaks.data.sheets import sheet_as_csv, sheet_names
 from whatleaks.errors import TableError, UsageError, argument, choice, nearest
 from whatleaks.wire.parties import passive_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SEPARATORS = (",", ";", "\t", "|")
-_SAMPLE = 1 << 16
+FILE_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".zip", ".xlsx", ".xlsm", ".parquet")
 _BESIDE = b"whatleaks.beside"
-_MISSING = (
-    "",
-    " ",
-    "n/a",
-    "NA",
-    "N/A",
-    "#N/A",
-    "NaN",
-    "nan",
-    "-nan",
-    "null",
-    "NULL",
-    "None",
-    "<NA>",
-)
-_RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
 
 @dataclass(frozen=True)
@@ -57,40 +38,76 @@ class Joined:
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: Path | str, *, repeated: bool = False) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Opened:
+    """A table as a file holds it, and what was done to read it."""
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def open_table(
+    path: Path | str,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    *,
+    repeated: bool = False,
+) -> Opened:
     """Read a table from a file; what it is shows from its first bytes, not from its name.
 
+    ``encoding`` is of a text that is not UTF-8, ``sheet`` names one of several in an Excel file.
     With ``repeated`` two columns may have one name: whoever asks says so to the user.
     """
     path = Path(path)
+    raw, notes = unpacked(path, _bytes(path))
+    if sheet is not None and not is_workbook(raw):
+        raise UsageError(f"{argument('sheet')} belongs to an Excel file, and {path} is none.")
+    if raw[:4] == b"PAR1":
+        frame = _parquet(path, raw)
+    elif is_workbook(raw):
+        frame, told = read_csv(path, sheet_as_csv(path, raw, sheet))
+        notes += told
+    else:
+        text, told = as_utf8(path, raw, encoding)
+        if not text.strip():
+            raise TableError(f"{path} is empty.")
+        frame, more = read_csv(path, text)
+        notes += (*told, *more)
+    if not repeated:
+        refuse_repeated(str(path), (str(name) for name in frame.columns))
+    if len(frame) == 0:
+        raise TableError(f"{path} has a header but no rows.")
+    return Opened(frame, notes)
+
+
+def read_table(path: Path | str, encoding: str | None = None) -> pd.DataFrame:
+    """Read a table from a file, see ``open_table``."""
+    return open_table(path, encoding).frame
+
+
+def sheets_of(path: Path | str) -> list[str]:
+    """Name the sheets that a file has to choose from; a table that is no Excel file has none."""
+    path = Path(path)
+    raw, _ = unpacked(path, _bytes(path))
+    return sheet_names(path, raw) if is_workbook(raw) else []
+
+
+def _bytes(path: Path) -> bytes:
     if path.is_dir():
-        raise TableError(f"{path} is a folder: give a CSV or Parquet file.")
+        raise TableError(f"{path} is a folder: give a CSV, Excel or Parquet file.")
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise TableError(
             f"there is no file {path}: check the path, or name a data set (`whatleaks datasets`)."
         ) from None
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}.") from None
-    if raw[:2] == b"\x1f\x8b":
-        try:
-            raw = gzip.decompress(raw)
-        except (OSError, EOFError, zlib.error):
-            raise TableError(f"{path} is a damaged .gz file.") from None
-    if not raw.strip():
-        raise TableError(f"{path} is empty.")
-    frame = _parquet(path, raw) if raw[:4] == b"PAR1" else _csv(path, raw)
-    if not repeated:
-        refuse_repeated(str(path), (str(name) for name in frame.columns))
-    if len(frame) == 0:
-        raise TableError(f"{path} has a header but no rows.")
-    return frame
 
 
 def is_file_name(text: str) -> bool:
     """Say whether a word names a file rather than a data set: it has a folder or an ending."""
-    return "/" in text or text.endswith((".csv", ".csv.gz", ".tsv", ".txt", ".parquet"))
+    return "/" in text or text.endswith(FILE_ENDINGS)
 
 
 def file_hash(path: Path | str) -> str:
@@ -226,136 +243,7 @@ def _parquet(path: Path, raw: bytes) -> pd.DataFrame:
         raise TableError(f"{path} is a damaged Parquet file ({type(error).__name__}).") from None
     # An unnamed pandas index that was written along is no column of the table.
     hidden = [name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)]
-    return _to_pandas(path, table.drop_columns(hidden) if hidden else table)
-
-
-def _csv(path: Path, raw: bytes) -> pd.DataFrame:
-    import pyarrow
-    from pyarrow import csv as arrow
-
-    if raw[:2] == b"PK":
-        raise TableError(f"{path} is a zip or Excel file: export the sheet as CSV or Parquet.")
-    if b"\0" in raw:
-        raise TableError(f"{path} is not a text table: save it as CSV in UTF-8, or as Parquet.")
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise TableError(
-            f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8."
-        ) from None
-    separator = sniff(raw[:_SAMPLE].decode("utf-8", errors="ignore"), whole=len(raw) <= _SAMPLE)
-    parse = arrow.ParseOptions(delimiter=separator, newlines_in_values=_quoted_newline(raw))
-    convert = arrow.ConvertOptions(
-        null_values=_MISSING, strings_can_be_null=True, quoted_strings_can_be_null=True
-    )
-
-    def attempt(threads: bool) -> Any:
-        return arrow.read_csv(
-            pyarrow.BufferReader(raw), arrow.ReadOptions(use_threads=threads), parse, convert
-        )
-
-    try:
-        table = attempt(threads=True)
-    except pyarrow.ArrowInvalid:
-        try:
-            table = attempt(threads=False)  # slower, but it counts the rows
-        except pyarrow.ArrowInvalid as error:
-            raise TableError(_why_no_table(path, separator, str(error))) from None
-    doubtful = _doubtful(table)
-    if doubtful:
-        convert.include_columns = doubtful
-        convert.column_types = {name: pyarrow.string() for name in doubtful}
-        words = attempt(threads=True)
-        for name in filter(lambda name: _stays_words(words[name]), doubtful):
-            table = table.set_column(table.column_names.index(name), name, words[name])
-    return _to_pandas(path, table)
-
-
-def _doubtful(table: Any) -> list[str]:
-    """Name the columns read as numbers that may be something else.
-
-    That is where none of the first numbers has more than three decimals: points may mark thousands.
-    What they mean is found out when all columns are known and the user was heard; until then such
-    numbers stay words. And where numbers are so long that their last digits are lost.
-    """
-    import pyarrow
-
-    names = table.column_names
-    if len(set(names)) < len(names):
-        return []  # refused later, by name
-    found = []
-    for name in names:
-        if pyarrow.types.is_floating(table.schema.field(name).type):
-            first = table[name].slice(0, 1000).to_numpy()
-            thousandfold = 1000.0 * first[np.abs(first) < 1e12]
-            if np.allclose(thousandfold, np.rint(thousandfold), rtol=1e-12, atol=1e-6):
-                found.append(name)
-    return found
-
-
-def _stays_words(words: Any) -> bool:
-    """Say whether every number is whole or has its digits in groups of three after points.
-
-    Whole ones alone are here only if they have too many digits: numbers of accounts, not amounts.
-    """
-    from pyarrow import compute
-
-    pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)\s*$"
-    return bool(compute.all(compute.match_substring_regex(words, pattern)).as_py())
-
-
-def _why_no_table(path: Path, separator: str, reason: str) -> str:
-    """Say which row is ragged; the reader's own message would quote the row's values."""
-    ragged = _RAGGED.search(reason)
-    if not ragged:
-        return f"{path} cannot be read as a table with separator {separator!r}."
-    row, expected, got = ragged.groups()
-    return (
-        f"{path} is not a table: {f'row {row}' if row else 'a row'} has {got} cells, "
-        f"the header has {expected} (separator {separator!r})."
-    )
-
-
-def sniff(sample: str, *, whole: bool = True) -> str:
-    """Return the separator that cuts every line of the sample into equally many cells.
-
-    Where none does, the one with most cells in the header; a single column has a comma.
-    """
-    best, score = ",", (False, 1)
-    for separator in SEPARATORS:
-        counts = _cells(sample, separator, whole)[:200]
-        if counts and counts[0] > 1 and (len(set(counts)) == 1, counts[0]) > score:
-            best, score = separator, (len(set(counts)) == 1, counts[0])
-    return best
-
-
-def _cells(sample: str, separator: str, whole: bool) -> list[int]:
-    """Return the number of cells in each line; nothing where the quotes do not fit."""
-    counts: list[int] = []
-    try:
-        for row in csv.reader(io.StringIO(sample), delimiter=separator, strict=True):
-            counts += [len(row)] if row else []
-    except csv.Error as error:
-        if whole or "unexpected end" not in str(error):
-            return []
-        return counts  # a quoted cell was cut by the end of the sample
-    return counts if whole else counts[:-1]  # the last line may be cut
-
-
-def _quoted_newline(raw: bytes) -> bool:
-    """Say whether a quoted cell may run over a line: fast reading cannot be used then."""
-    return any(line.count(b'"') % 2 for line in raw.splitlines()) if b'"' in raw else False
-
-
-def _to_pandas(path: Path, table: Any) -> pd.DataFrame:
-    """Check the column names, then leave Arrow: dates as dates, no index."""
-    names = [name.strip() or f"unnamed_{i + 1}" for i, name in enumerate(table.column_names)]
-    if not names:
-        raise TableError(f"{path} has no columns.")
-    frame: pd.DataFrame = table.rename_columns(names).to_pandas(
-        date_as_object=False, ignore_metadata=True
-    )
-    return frame
+    return to_pandas(path, table.drop_columns(hidden) if hidden else table)
 
 
 def storable(frame: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,14 @@ import numpy as np
 from whatleaks.arrays import Bools, Floats
 from whatleaks.data.naming import listed
 from whatleaks.data.problems import Problem
+from whatleaks.data.sheets import as_word
+from whatleaks.data.suspects import (
+    TIME,
+    day_and_month,
+    digits_as_dates,
+    words_as_dates,
+    words_as_times,
+)
 from whatleaks.errors import UsageError, argument, choice
 
 if TYPE_CHECKING:
@@ -29,6 +37,11 @@ FEW_NUMBERS = 20  # fewer distinct ones are codes of a category, not measurement
 MOST_WORDS = 30  # a column with more distinct words is no column of numbers
 _SPACES = " \u00a0\u202f'\u2019_"  # what groups digits and never marks decimals
 _MARKS = (".", ",")
+_YES = {"yes", "y", "true", "t", "1", "ja", "j", "wahr", "oui", "si", "sí", "on"}
+_NO = {"no", "n", "false", "f", "0", "nein", "falsch", "non", "off"}
+_DIGITS = {"0", "1"}
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
+_FRACTION = re.compile(r"\s*\d+\s*/\s*\d+\s*")
 _MINUS = "\u2212"  # as typesetters write it
 _SIGNS = "".join(c for c in map(chr, range(0x20C1)) if unicodedata.category(c) == "Sc")
 _SIGN = rf"%|[{re.escape(_SIGNS)}]|EUR|USD|GBP|CHF"
@@ -109,10 +122,15 @@ class Written:
         return bool(self.unit) or not all(word.strip().isdecimal() for word in self.plain)
 
     @property
+    def coded(self) -> bool:
+        """Whether digits alone have zeros in front, as in postcodes: no amounts."""
+        plain = [word.strip() for word in self.plain]
+        return all(w.isdecimal() for w in plain) and any(len(w) > 1 and w[0] == "0" for w in plain)
+
+    @property
     def counted(self) -> bool:
         """Whether words of digits alone are many and repeat: counts rather than codes or ids."""
-        many = FEW_NUMBERS < len(self.plain) < sum(self.counts)
-        return many and not any(len(w.strip()) > 1 and w.strip()[0] == "0" for w in self.plain)
+        return FEW_NUMBERS < len(self.plain) < sum(self.counts) and not self.coded
 
     @property
     def mark(self) -> str:
@@ -134,21 +152,31 @@ def read_written(
 ) -> tuple[pd.DataFrame, tuple[str, ...], tuple[Problem, ...]]:
     """Read columns of words that are numbers; return the table, what was done, and what to ask.
 
-    ``na`` are words (or numbers) that stand for a missing value, whatever the column. With
-    ``encode_text`` numbers with words among them are words.
+    ``na`` are words (or numbers) that stand for a missing value, whatever the column, or in one
+    column: ``income=-999``. With ``encode_text`` numbers with words among them are words.
     """
     told = chosen_styles(decimal, thousands)
-    frame, notes = _without_words(frame, na)
+    frame, notes = _without_words(_one_kind(frame), na)
+    problems: list[Problem] = []
+    if frame.columns.is_unique:  # others are refused, by name
+        frame, spelled = _spelled_alike(frame)
+        frame, dated, asked = _dates(frame, encode_text, decimal == ".")
+        notes, problems = [*notes, *spelled, *dated], asked
     looked = {name: _looked(frame.iloc[:, i], told) for i, name in enumerate(frame.columns)}
     wordy = {name: seen for name, seen in looked.items() if seen is not None and seen.words}
     known = told or _styles_seen(frame, wordy)
-    problems: list[Problem] = []
     changed: dict[Any, Floats] = {}
     obeyed = False
     for name, seen in wordy.items():
         fitting = [s for s in told if seen.fits(s)] or [s for s in STYLES if seen.fits(s)]
         if seen.several and not encode_text:
             problems.append(_several(str(name), seen))
+            continue
+        if seen.coded and not seen.unit:
+            notes.append(
+                f"column {str(name)!r} holds numbers with zeros in front: they were read as codes, "
+                "not as amounts"
+            )
             continue
         if not fitting or not (seen.marked or seen.counted or na):
             problems += [] if encode_text else _mixed(str(name), seen, known)
@@ -162,13 +190,142 @@ def read_written(
         obeyed = obeyed or style in told
         if both or style.decimal == "," or _grouped(seen, style) or seen.unit or not seen.marked:
             notes.append(_said(str(name), seen, style, doubtful=both))
-    if told and not obeyed:
-        notes.append(_idle(decimal, thousands))
     if changed:
         frame = frame.copy()
         for name, numbers in changed.items():
             frame[name] = numbers
+    if frame.columns.is_unique:
+        times = [*_points_of_time(frame)]
+        problems += times if decimal != "." else []
+        obeyed = obeyed or (decimal == "." and bool(times or _has_digit_dates(frame)))
+    if told and not obeyed:
+        notes.append(_idle(decimal, thousands))
     return frame, tuple(notes), tuple(problems)
+
+
+def _one_kind(frame: pd.DataFrame) -> pd.DataFrame:
+    """Write numbers as words where words stand among them, as a file would."""
+    import pandas as pd
+
+    changed = {}
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        if column.dtype == object and str(pd.api.types.infer_dtype(column, skipna=True)) in (
+            "mixed",
+            "mixed-integer",
+        ):
+            plain = column.dropna()
+            if all(isinstance(value, str | int | float | np.number) for value in plain):
+                changed[place] = column.map(as_word, na_action="ignore").astype("object")
+    if not changed:
+        return frame
+    frame = frame.copy()
+    for place, column in changed.items():
+        frame.isetitem(place, column.to_numpy())
+    return frame
+
+
+def _spelled_alike(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Read yes and no in several spellings as one; take off blanks that tell equal words apart."""
+    changed, notes = {}, []
+    for name in frame.columns:
+        if not _is_words(frame[name]):
+            continue
+        words = [str(word) for word in frame[name].dropna().unique()[: MOST_WORDS + 1]]
+        plain = {word: word.strip() for word in words}
+        folded = {word: word.strip().casefold() for word in words}
+        if len(words) > MOST_WORDS:
+            continue
+        if (
+            len(words) > 2
+            and set(folded.values()) <= _YES | _NO
+            and len(set(folded.values()) - _DIGITS)
+        ):
+            sides = {word: folded[word] in _YES for word in words}
+            if len(set(sides.values())) == 2:
+                changed[name] = frame[name].map(sides).astype("boolean")
+                notes.append(
+                    f"column {str(name)!r} says yes and no in {len(words)} spellings: read as two"
+                )
+                continue
+        if len(set(plain.values())) < len(words):
+            changed[name] = frame[name].map(plain)
+            notes.append(f"column {str(name)!r} has words that differ in blanks only: read as one")
+        if len(set(folded.values())) < len(set(plain.values())):
+            notes.append(
+                f"column {str(name)!r} has words that differ in capitals only: they were read as "
+                "different ones; write them alike if they are the same"
+            )
+    return (frame.assign(**changed) if changed else frame), notes
+
+
+def _dates(
+    frame: pd.DataFrame, encode_text: bool, numbers: bool
+) -> tuple[pd.DataFrame, list[str], list[Problem]]:
+    """Read 31.12.2020 and 20201231 as dates, 8:30 as a time; ask where the order of day and month is open."""
+    changed, notes, problems = {}, list[str](), list[Problem]()
+    for name in frame.columns:
+        column, said = frame[name], repr(str(name))
+        if getattr(column.dtype, "kind", "") in ("i", "u", "f"):
+            dates = None if numbers else digits_as_dates(column)
+            if dates is not None:
+                changed[name] = dates
+                notes.append(
+                    f"column {said}: numbers such as '99991231' were read as dates (if they are "
+                    f"numbers: {choice('decimal', '.')})"
+                )
+        elif _is_words(column):
+            dates, how = words_as_dates(column)
+            if dates is not None:
+                changed[name] = dates
+                notes.append(f"column {said}: dates were read as {how}")
+            elif how and not encode_text:
+                problems.append(
+                    Problem(
+                        f"column {said} holds dates that leave open what is what ({how}): write them as "
+                        f"2020-12-31, or leave it out with {choice('drop', [str(name)])}.",
+                        {"drop": (str(name),)},
+                        column=str(name),
+                    )
+                )
+            elif _all(column, TIME):
+                changed[name] = words_as_times(column)
+                notes.append(f"column {said}: times were read as seconds since midnight")
+            elif _all(column, _FRACTION):
+                notes.append(
+                    f"column {said} holds two numbers in a cell, such as '9/9': they were read as words; "
+                    "write decimals, or two columns, to have numbers"
+                )
+    return (frame.assign(**changed) if changed else frame), notes, problems
+
+
+def _has_digit_dates(frame: pd.DataFrame) -> bool:
+    numeric = frame.select_dtypes("number")
+    return any(digits_as_dates(numeric[name]) is not None for name in numeric.columns)
+
+
+def _all(column: pd.Series[Any], pattern: re.Pattern[str]) -> bool:
+    known = column.dropna()
+    first = known.iloc[:1000]
+    return not first.empty and all(
+        pattern.fullmatch(str(word)) for some in (first, known.unique()) for word in some
+    )
+
+
+def _points_of_time(frame: pd.DataFrame) -> Iterator[Problem]:
+    """Ask about numbers that are all days and months, or hours and minutes, with a point between."""
+    for name in frame.columns:
+        if getattr(frame[name].dtype, "kind", "") != "f":
+            continue
+        what = day_and_month(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))
+        if what:
+            yield Problem(
+                f"column {str(name)!r} holds numbers such as '99.99' that all can be {what}: write dates "
+                f"as 2020-12-31 and times as 08:30, leave it out with {choice('drop', [str(name)])}, or "
+                f"say {choice('decimal', '.')} if they are numbers.",
+                {"drop": (str(name),)},
+                column=str(name),
+            )
 
 
 def _without_words(frame: pd.DataFrame, na: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -176,13 +333,16 @@ def _without_words(frame: pd.DataFrame, na: Sequence[str]) -> tuple[pd.DataFrame
     if not na:
         return frame, []
     frame = frame.copy()
-    wanted = {word.strip() for word in na}
-    numbers = {POINT.number(word) for word in wanted if _fits(POINT, word)}
+    everywhere, within = _by_column(frame, na)
     total = 0
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]
+        wanted = everywhere | within.get(str(name), set())
+        numbers = {POINT.number(word) for word in wanted if _fits(POINT, word)}
         if _is_words(column):
-            hit = column.map(lambda v: isinstance(v, str) and v.strip() in wanted, na_action=None)
+            hit = column.map(_bare_blanks, na_action="ignore").isin(wanted)
+        elif column.dtype.kind == "M" and any(_ISO.fullmatch(word) for word in wanted):
+            hit = column.dt.strftime("%Y-%m-%d").isin(wanted)
         elif numbers and column.dtype.kind in "iuf":
             hit = column.isin(numbers)
         else:
@@ -193,6 +353,23 @@ def _without_words(frame: pd.DataFrame, na: Sequence[str]) -> tuple[pd.DataFrame
             frame[name] = column.mask(mask)
     told = ", ".join(repr(word) for word in na)
     return frame, [f"{total} values {told} were read as missing"] if total else []
+
+
+def _bare_blanks(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+def _by_column(frame: pd.DataFrame, na: Sequence[str]) -> tuple[set[str], dict[str, set[str]]]:
+    """Tell words that mean a missing value everywhere from those of one column: ``income=-999``."""
+    names = {str(name) for name in frame.columns}
+    everywhere, within = set[str](), dict[str, set[str]]()
+    for word in na:
+        name, _, value = word.rpartition("=")
+        if name in names:
+            within.setdefault(name, set()).add(value.strip())
+        else:
+            everywhere.add(word.strip())
+    return everywhere, within
 
 
 def _is_words(series: pd.Series[Any]) -> bool:
@@ -236,6 +413,11 @@ def _bare(word: str) -> tuple[str, str]:
         return "", word
     sign, before, first, second, after = found.groups()
     return before or after, sign + (first or second)
+
+
+def is_number(word: str) -> bool:
+    """Say whether a word is a number in any way of writing, with or without a unit."""
+    return any(_fits(style, _bare(word)[1]) for style in STYLES)
 
 
 def _fits(style: Style, word: str) -> bool:

@@ -33,15 +33,26 @@ class Followed:
         return np.asarray(1.0 - self.r * self.r <= EXACT)
 
 
+def correlations(a: Floats, b: Floats, c: Floats, n: int) -> tuple[Floats, Floats, Bools]:
+    """Return every column's correlation from three sums over ``n`` records, its divisor, and where there is one."""
+    told = (b > EXACT * EXACT * n) & (c > 0.0) & (n >= FEWEST)
+    size = np.sqrt(np.where(told, b * c, 1.0))
+    return np.where(told, np.clip(a / size, -1.0, 1.0), 0.0), size, told
+
+
+def shares(together: Floats, moved: Floats, spread: Floats) -> Floats:
+    """Return ``follow(...).value`` alone."""
+    a, b, c = together.sum(axis=0), moved.sum(axis=0), spread.sum(axis=0)
+    return np.asarray(np.maximum(correlations(a, b, c, len(together))[0], 0.0) ** 2)
+
+
 def follow(together: Floats, moved: Floats, spread: Floats) -> Followed:
     """Return how far a guess follows every column; the arguments as in ``followed``, a column each."""
     from scipy.special import stdtrit
 
     n = len(together)
     a, b, c = together.sum(axis=0), moved.sum(axis=0), spread.sum(axis=0)
-    told = (b > EXACT * EXACT * n) & (c > 0.0) & (n >= FEWEST)
-    size = np.sqrt(np.where(told, b * c, 1.0))
-    r = np.where(told, np.clip(a / size, -1.0, 1.0), 0.0)
+    r, size, told = correlations(a, b, c, n)
     rest = 1.0 - r * r
     open_ = told & (rest > EXACT)
     share = moved / np.where(told, b, 1.0) + spread / np.where(told, c, 1.0)

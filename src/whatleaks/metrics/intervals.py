@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from whatleaks.arrays import Floats
+from whatleaks.arrays import Bools, Floats
 from whatleaks.errors import UsageError
 from whatleaks.metrics.measurement import Measurement
 
@@ -101,11 +101,23 @@ def mean_over_seeds(values: npt.ArrayLike, unit: str) -> Measurement:
     return _around(centre, -half, half, numbers.size, unit, "seeds")
 
 
-def seeds_of_columns(values: Floats) -> tuple[Floats, Floats]:
-    """Return what ``mean_over_seeds`` does for every column of seeds x columns: mean, half width."""
+def seeds_of_columns(values: Floats, told: Bools | None = None) -> tuple[Floats, Floats]:
+    """Return what ``mean_over_seeds`` does for every column of seeds x columns: mean, half width.
+
+    ``told``: which seeds say anything of a column. Where fewer than two do, there is no width.
+    """
+    from scipy.special import stdtrit
+
     _need_two(len(values), "seed", "give at least 2")
-    centre: Floats = values.mean(axis=0)
-    return centre, t_half_widths(values - centre)
+    if told is None or told.all():
+        centre: Floats = values.mean(axis=0)
+        return centre, t_half_widths(values - centre)
+    n = told.sum(axis=0)
+    centre = np.where(told, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+    squares = np.square(np.where(told, values - centre, 0.0)).sum(axis=0)
+    freedom = np.maximum(n - 1, 1)
+    t = stdtrit(freedom, 0.5 + LEVEL / 2)
+    return centre, np.where(n > 1, t * np.sqrt(squares / freedom / np.maximum(n, 1)), 0.0)
 
 
 @lru_cache(maxsize=1 << 14, typed=True)  # thousands of columns have few counts

@@ -23,8 +23,10 @@ def names_more(one: Bools, other: Bools) -> Gained:
     from scipy.special import bdtrc
 
     n = len(one)
-    first, second = one.mean(axis=0), other.mean(axis=0)
-    both = (one & other).mean(axis=0) - first * second
+    first, second, joint = (
+        np.count_nonzero(part, axis=0) / n for part in (one, other, one & other)
+    )
+    both = joint - first * second
     sizes = first * (1.0 - first) * second * (1.0 - second)
     shared = np.where(sizes > 0.0, both / np.sqrt(np.where(sizes > 0.0, sizes, 1.0)), 0.0)
     (low_one, high_one), (low_other, high_other) = _ends(first, n), _ends(second, n)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from whatleaks.arrays import Floats, sealed
 
 
-def squared_errors(guess: Floats, truth: Floats) -> Floats:
-    """Return the squared error of every value: records x columns (U Eq 10 before its mean)."""
-    return sealed((guess - truth) ** 2)
+def distances(guess: Floats, truth: Floats) -> Floats:
+    """Return how far every value is off, with its sign; squared and averaged it is U Eq 10."""
+    return sealed(guess - truth)
 
 
-def spread(truth: Floats) -> Floats:
-    """Return every value's squared distance from its column's mean.
+def apart(truth: Floats) -> Floats:
+    """Return every value's distance from its column's mean, with its sign.
 
     The error of whoever knows the average and nothing about anybody: the yardstick of
-    leakage. Its mean is the column's variance.
+    leakage. Its mean square is the column's variance.
     """
-    return sealed((truth - truth.mean(axis=0)) ** 2)
+    return sealed(truth - truth.mean(axis=0))

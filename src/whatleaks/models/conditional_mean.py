@@ -86,10 +86,11 @@ def narrowed(
         scale = told.var(axis=1, keepdims=True) + noise + 1e-12
         order = np.argsort((off**2 / scale).sum(axis=2), axis=1)
         for k, share in enumerate(KEPT):
-            most = order[:, : max(2, round(share * draws)), None]
-            found[k].append(
-                _moved(np.take_along_axis(x, most, 1), np.take_along_axis(off, most, 1), noise)
-            )
+            nearest, missed = x, off
+            if share < 1.0:
+                most = order[:, : max(2, round(share * draws)), None]
+                nearest, missed = (np.take_along_axis(part, most, 1) for part in (x, off))
+            found[k].append(_moved(nearest, missed, noise))
     return [np.concatenate(parts) for parts in found]
 
 
@@ -98,8 +99,9 @@ def _moved(x: Floats, off: Floats, noise: Floats) -> Floats:
     mean, miss = x.mean(axis=1), off.mean(axis=1)
     told = miss[:, None, :] - off  # releases about their mean
     count, kinds = x.shape[1], off.shape[2]
-    both = np.einsum("nsi,nsj->nij", told, told) / count
-    across = np.einsum("nsi,nsj->nij", told, x - mean[:, None, :]) / count
+    turned = told.transpose(0, 2, 1)
+    both = turned @ told / count
+    across = turned @ x / count  # releases are about their mean, so values need not be
     slack = noise + 1e-9 * np.trace(both, axis1=1, axis2=2)[:, None] + 1e-15
     both = both + slack[:, :, None] * np.eye(kinds)
     move = np.linalg.solve(both, across)  # releases x columns

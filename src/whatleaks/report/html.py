@@ -61,6 +61,7 @@ def environment() -> Environment:
         flow=wording.unbroken,
         plain=wording.plain_value,
         listing=wording.listing,
+        first_sentence=wording.first_sentence,
     )
     made.globals.update(count=wording.count)
     return made

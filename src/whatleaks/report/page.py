@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 
+from whatleaks.auditor.advice import ASKED_OTHERWISE, asks_again
 from whatleaks.auditor.levels import UNSETTLED
 from whatleaks.auditor.result import (
     NAMED,
@@ -29,6 +30,7 @@ from whatleaks.report.wording import (
     percent,
     plain_value,
     points,
+    points_range,
 )
 
 LEVELS = {
@@ -284,6 +286,9 @@ def untested(result: AuditResult) -> tuple[str, ...]:
     lines = ["Attacks that are not listed here, and attacks that nobody has published yet."]
     if not any(threat.malicious for threat in result.threats):
         lines.append("A partner that breaks the protocol: every adversary here follows it.")
+    asked = any(asks_again(threat.name) for threat in result.threats)
+    if not asked and any(defense.acts_on == "release" for defense in result.defenses):
+        lines.append(ASKED_OTHERWISE)
     if not any(threat.of("learner") or threat.of("limit") for threat in result.threats):
         lines.append("The limit: no learner was trained to bound what a better attack could get.")
     if not result.defenses:
@@ -431,9 +436,7 @@ def _column_bar(row: ColumnRow) -> Bar:
     """Draw a column on the scale on which joining adds more; limit and alone are on that of the followed."""
     found, added = row.found, row.found.worse
     named = added.scale == NAMED
-    known = found.known
-    if named and found.people is not None:
-        known = found.people.named_without.value
+    known = _known(found)
     after = None if row.defended is None else _unit(known + max(row.defended.value, 0.0))
     return _bar(
         row.column,
@@ -444,6 +447,13 @@ def _column_bar(row: ColumnRow) -> Bar:
         "people named exactly" if named else "",
         None if named or not found.alone else found.alone,
     )
+
+
+def _known(found: ColumnFinding) -> float:
+    """Return what is reached without joining, on the scale on which joining adds more."""
+    if found.people is not None and found.worse.scale == NAMED:
+        return found.people.named_without.value
+    return found.known
 
 
 def _bar(
@@ -509,11 +519,32 @@ def _worst_column(guess: GuessFinding) -> str:
 
 
 def _threat_bar(block: ThreatBlock) -> Bar:
-    """Return the worst attack of a threat under the threat's name: that of the worst column."""
+    """Return a threat's mean over columns, each by the strongest attack on it, and the worst column.
+
+    Who holds more has the attacks of who holds less besides, so no stronger threat has a shorter
+    bar. One attack would not do: the best in one column may be blind to all others.
+    """
+    strongest: dict[str, ColumnFinding] = {}
     attacks = block.threat.of("attack")
-    worst = max(attacks, key=lambda g: max((c.strength[0] for c in g.columns), default=-1.0))
-    bar = next(bar for bar in block.bars if bar.label == worst.title)
-    return replace(bar, label=block.threat.name, detail=f"{_worst_column(worst)}; {worst.title}")
+    for column in (column for guess in attacks for column in guess.columns):
+        held = strongest.setdefault(column.column, column)
+        strongest[column.column] = max(held, column, key=lambda one: one.strength)
+    found = list(strongest.values())
+    adds = [one.worse.measured for one in found] or [attacks[0].adds]
+    first = adds[0]
+    value, low, high = (
+        sum(getattr(one, end) for one in adds) / len(adds) for end in ("value", "low", "high")
+    )
+    mean = Measurement(value, low, high, first.n, first.unit, first.over)
+    followed = all(one.worse.scale != NAMED for one in found)  # as the limit is
+    worst = max(attacks, key=lambda g: max((c.strength for c in g.columns), default=(-1.0,)))
+    return _bar(
+        block.threat.name,
+        mean,
+        sum(map(_known, found)) / len(adds),
+        block.bars[0].limit if followed else None,
+        detail=f"{_worst_column(worst)}; {worst.title}",
+    )
 
 
 def _guess_row(guess: GuessFinding) -> GuessRow:
@@ -538,13 +569,27 @@ def _remark(guess: GuessFinding) -> str:
 
 
 def _gain_sure(worth: Worth) -> str:
-    gain = worth.accuracy_gain
-    where = f"95 % interval {points(gain.low)} to {points(gain.high)}, {gain.n:,} records"
-    if gain.low > 0.0:
-        return f"The joint model is better ({where})."
-    if gain.high < 0.0:
-        return f"The joint model is worse ({where})."
-    return f"Record by record this is no proof of a gain ({where})."
+    """Say by which measures the joint model is better: where most people are of one class, accuracy cannot tell."""
+    told: dict[str, list[str]] = {"better": [], "worse": [], "": []}
+    for name, gain in (
+        ("accuracy", worth.accuracy_gain),
+        ("AUC", worth.auc_gain),
+        ("log loss", worth.log_loss_gain),
+        ("the label’s value", worth.value_error_gain),
+    ):
+        if gain is not None:
+            word = "better" if gain.low > 0.0 else "worse" if gain.high < 0.0 else ""
+            ends = points_range(gain) if name == "accuracy" else number_range(gain)
+            told[word].append(f"in {name} ({ends})")
+    opened = ", ".join(told.pop(""))
+    sure = "; ".join(f"{word} {', '.join(where)}" for word, where in told.items() if where)
+    said = (
+        f"Record by record the joint model is {sure}"
+        + (f"; no difference is shown {opened}" if opened else "")
+        if sure
+        else f"Record by record this is no proof of a gain, {opened}"
+    )
+    return f"{said}. 95 % intervals, {worth.accuracy_gain.n:,} records."
 
 
 def _worth_rows(worth: Worth) -> tuple[WorthRow, ...]:
@@ -554,7 +599,7 @@ def _worth_rows(worth: Worth) -> tuple[WorthRow, ...]:
             percent(worth.accuracy_alone.value, 1),
             percent(worth.accuracy.value, 1),
             points(worth.accuracy_gain.value),
-            f"{points(worth.accuracy_gain.low)} to {points(worth.accuracy_gain.high)}",
+            points_range(worth.accuracy_gain),
         )
     ]
     for name, alone, together, gain in (

@@ -61,13 +61,18 @@ def summary(result: AuditResult) -> str:
             known = words if words.startswith(row.column) else f"{row.column}: {words}"
             lines += _wrap(printable(known), "  ", "    ")
     if page.digits:
-        lines += ["", "Whole records named exactly from one score, by its digits"]
+        without = result.digits.without if result.digits else None
+        beside = "" if without is None else f" ({percent(without.value)} without joining)"
+        lines += ["", f"Whole records named exactly from one score, by its digits{beside}"]
         lines += [_row(bar) for bar in page.digits]
     if page.groups:
         lines += ["", f"Who is worst off: {printable(head.column)} known within 5 % of its range"]
         lines += [line for bar in page.groups for line in _detailed(bar)]
     if page.overview:
-        lines += ["", "Threats, the worst attack of each: mean over columns, and the worst column"]
+        lines += [
+            "",
+            "Threats: mean over columns by the strongest attack on each, and the worst column",
+        ]
         lines += [line for bar in page.overview for line in _detailed(bar)]
     lines += ["", "What joining is worth: alone -> together, gain record by record"]
     for worth in page.worth:

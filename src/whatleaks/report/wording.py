@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from whatleaks.auditor.levels import percent as rounded
 from whatleaks.metrics.measurement import Measurement
 
 EXACT = 1e-12  # below this a number is rounding noise of double precision
@@ -62,7 +63,17 @@ def percent(share: float, digits: int = 0) -> str:
             return "under 0.1 %"
         if value >= 99.95:
             return "over 99.9 %"
-    return f"{value:.{digits}f} %"
+    return rounded(share, digits)
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """Cut a text after its first sentence; a point within quotes, as in a column's name, ends none."""
+    open_quotes = 0
+    for place, char in enumerate(text):
+        open_quotes += (char == "“") - (char == "”")
+        if char == "." and open_quotes == 0 and text[place + 1 : place + 2] == " ":
+            return text[: place + 1], text[place + 2 :]
+    return text, ""
 
 
 def percent_range(measured: Measurement, digits: int = 0) -> str:
@@ -84,6 +95,13 @@ def points(difference: float) -> str:
     return (
         "no difference" if value == 0.0 else f"{value:+.1f} points".replace("-", "\N{MINUS SIGN}")
     )
+
+
+def points_range(measured: Measurement) -> str:
+    """Show the interval of a difference of two shares: ``-0.4 to +3.1 points``."""
+    ends = (points(end).removesuffix(" points") for end in (measured.low, measured.high))
+    low, high = (end.replace("no difference", "0.0") for end in ends)
+    return f"{low} to {high} points"
 
 
 def count(amount: int, one: str, many: str = "") -> str:

@@ -137,6 +137,17 @@ class EarlierScores(Grant):
 
 @travels
 @dataclass(frozen=True)
+class ChosenParts(Grant):
+    """Where outputs are added up: whoever sends its own may send any, and ask again with others."""
+
+    sentence: ClassVar[str] = (
+        "answers about the same records again, each with another own part that it chooses by the "
+        "answers before"
+    )
+
+
+@travels
+@dataclass(frozen=True)
 class KnownValues(Grant):
     """Single elements of the partner's table: ``values[i]`` stands at ``rows[i]``, ``columns[i]``.
 

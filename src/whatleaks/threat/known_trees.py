@@ -16,7 +16,12 @@ from whatleaks.threat.grants import (
 )
 from whatleaks.threat.model import Conduct, Memory, ThreatModel
 from whatleaks.threat.prediction import public
-from whatleaks.threat.trees import WHITE_BOX_FOREST, WHITE_BOX_TREE, released_votes
+from whatleaks.threat.trees import (
+    BLACK_BOX_VOTES,
+    WHITE_BOX_FOREST,
+    WHITE_BOX_TREE,
+    released_votes,
+)
 from whatleaks.threat.views.known_trees import KnownForestView, KnownTreeView, KnownVotesView
 from whatleaks.wire.message import Message
 
@@ -63,7 +68,7 @@ VOTES_KNOWN = threat(
     ThreatModel(
         name="votes-known",
         conduct=Conduct.CURIOUS,
-        sees="the class or the votes that the joint trees give every record it asks about",
+        sees=BLACK_BOX_VOTES.sees,
         grants=frozenset({KnownPeople, Ranges, Schema}),
         reads=frozenset({"votes"}),
         views=(KnownVotesView,),

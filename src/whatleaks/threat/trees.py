@@ -12,7 +12,7 @@ from whatleaks.errors import WireError
 from whatleaks.threat.grants import ForestModel, Granted, Ranges, Schema, TreeModel, TreesGrant
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, plain_messages
 from whatleaks.threat.prediction import public
-from whatleaks.threat.views.tree import WhiteBoxForestView, WhiteBoxTreeView
+from whatleaks.threat.views.tree import VotesView, WhiteBoxForestView, WhiteBoxTreeView
 from whatleaks.wire.message import Message
 
 
@@ -40,6 +40,12 @@ def _forest(
     return view(memory.target, votes, memory.unknown, forest, **public(granted))
 
 
+def _votes(
+    received: Sequence[Message], memory: Memory, granted: Granted, view: type[VotesView]
+) -> VotesView:
+    return view(memory.target, released_votes(received), memory.unknown, **public(granted))
+
+
 WHITE_BOX_TREE = threat(
     ThreatModel(
         name="white-box-tree",
@@ -61,5 +67,17 @@ WHITE_BOX_FOREST = threat(
         reads=frozenset({"votes"}),
         views=(WhiteBoxForestView,),
         project=_forest,
+    )
+)
+
+BLACK_BOX_VOTES = threat(
+    ThreatModel(
+        name="black-box-votes",
+        conduct=Conduct.CURIOUS,
+        sees="the class or the votes that the joint trees give every record it asks about",
+        grants=frozenset({Ranges, Schema}),
+        reads=frozenset({"votes"}),
+        views=(VotesView,),
+        project=_votes,
     )
 )

@@ -14,7 +14,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.errors import AttackError
-from whatleaks.metrics.reconstruction import spread
+from whatleaks.metrics.reconstruction import apart
 from whatleaks.threat.guess import (
     BranchGuess,
     Guess,
@@ -56,9 +56,9 @@ class Evaluator:
         self.__truth = truth
         self.__heard: dict[str, Guess] = {}
 
-    def spread(self) -> Floats:
-        """Return the targets' squared distances from their columns' means."""
-        return spread(self.__truth.values)
+    def apart(self) -> Floats:
+        """Return the targets' distances from their columns' means."""
+        return apart(self.__truth.values)
 
     def score(self, committed: Committed, role: str) -> AnyScored:
         """Score the one answer of an attack or a baseline."""

@@ -144,7 +144,7 @@ def _forest(x: Floats, y: Floats, new: Floats, seed: int, trees: int) -> Floats:
             split_by = (y - y.mean(axis=0)) @ mixing
     seen, asked = (np.ascontiguousarray(part, dtype=np.float32) for part in (x, new))
     target = np.ascontiguousarray(split_by, dtype=np.float64)
-    total = np.zeros((len(new), y.shape[1]))
+    total = np.zeros((len(new), y.shape[1] if split_by is y else len(y)))
     with config_context(skip_parameter_validation=True, assume_finite=True):
         for _ in range(trees):
             tree = ExtraTreeRegressor(
@@ -155,8 +155,8 @@ def _forest(x: Floats, y: Floats, new: Floats, seed: int, trees: int) -> Floats:
             if split_by is y:
                 total += tree.tree_.predict(asked).reshape(len(new), -1)
             else:
-                total += _leaf_means(tree.tree_.apply(seen), tree.tree_.apply(asked), y)
-    return total / trees
+                total += _shares(tree.tree_.apply(seen), tree.tree_.apply(asked))
+    return total / trees if split_by is y else total / trees @ y
 
 
 def _telling(x: Floats, y: Floats) -> Ints:
@@ -172,11 +172,10 @@ def _telling(x: Floats, y: Floats) -> Ints:
     return np.sort(np.argsort(-closest, kind="stable")[:WIDE]).astype(np.int64)
 
 
-def _leaf_means(trained: Ints, asked: Ints, y: Floats) -> Floats:
-    """Return for every asked record the mean of the records that trained into its leaf."""
-    leaves, place = np.unique(trained, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    counts = np.bincount(place)
-    sums = np.add.reduceat(y[order], np.concatenate([[0], np.cumsum(counts)[:-1]]), axis=0)
-    means: Floats = sums / counts[:, None]
-    return means[np.searchsorted(leaves, asked)]
+def _shares(trained: Ints, asked: Ints) -> Floats:
+    """Return the share that every record that trained has in every asked record's answer.
+
+    A leaf answers with the mean of those who trained into it. So a forest's answer is one mean of
+    everybody, by shares added up over its trees.
+    """
+    return np.asarray((asked[:, None] == trained) / np.bincount(trained)[trained])

@@ -13,7 +13,7 @@ from whatleaks.catalog import Card, card, cards, guesser
 from whatleaks.defenses.protocol import Defense
 from whatleaks.errors import GrantError, SpecError, nearest
 from whatleaks.federation.protocol import Federation
-from whatleaks.threat.grants import Auxiliary, KnownPeople
+from whatleaks.threat.grants import Auxiliary, ChosenParts, KnownPeople
 from whatleaks.threat.model import ThreatModel
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import like
@@ -93,6 +93,11 @@ def plan(scenario: Scenario) -> Plan:
             f"{hijacker.name} hijacks a training, model {scenario.model!r} has no seat for it"
         )
     defense = _defense(scenario, federation, settings)
+    if ChosenParts in threat.grants and defense is not None and defense.socket == "gate":
+        raise SpecError(
+            f"defense {scenario.defense!r} checks columns, which threat {threat.name!r} makes up: "
+            "use another defense or threat"
+        )
     watch = None
     if scenario.detector:
         watch = card("detector", scenario.detector)
@@ -115,7 +120,16 @@ def with_options(settings: Any, options: Mapping[str, Any], where: str) -> Any:
 def training_key(scenario: Scenario) -> str:
     """Hash all that decides what is trained, and nothing else."""
     kept = dict(scenario.identity())
-    for name in ("targets", "part", "references", "measures", "shown", "asks", "earlier"):
+    for name in (
+        "targets",
+        "part",
+        "references",
+        "measures",
+        "shown",
+        "asks",
+        "questions",
+        "earlier",
+    ):
         kept.pop(name, None)
     threat: ThreatModel[Any] = card("threat", scenario.threat).part
     if not scenario.known_from or KnownPeople not in threat.grants:

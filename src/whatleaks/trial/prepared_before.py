@@ -1,13 +1,15 @@
-"""The table that was prepared a moment ago: trainings of one seed share it.
+"""The table that was prepared a moment ago, and what was trained on it: who comes next may share them.
 
-A large table takes longer to prepare than to train on. One is held at most, until ``forget``, with
-the very bytes it was read from: a scenario's word for a table may stand for another one next time.
+A large table takes longer to prepare than to train on, and a wide one longer to train on than an
+attack takes. One of each is held at most, until ``forget``, with the very bytes that the table was read
+from: a scenario's word for a table may stand for another one next time.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from whatleaks.models.adapters.given import GivenModel
 from whatleaks.seeds import Streams
@@ -24,6 +26,8 @@ READ = (
 )  # fmt: skip
 
 _held: dict[str, tuple[bytes, Ready]] = {}
+_trained: dict[str, tuple[bytes, object]] = {}
+T = TypeVar("T")
 
 
 def ready_once(
@@ -46,6 +50,19 @@ def ready_once(
     return _held[key][1]
 
 
+def trained_once(key: str, packed: bytes | None, train: Callable[[], T]) -> T:
+    """Train, unless the last training had this very key and the table of these very bytes."""
+    before = _trained.get(key)
+    if before is not None and before[0] is packed:
+        return before[1]  # type: ignore[return-value]  # a key names trainings of one kind
+    _trained.clear()  # first: two might not fit
+    made = train()
+    if packed is not None:
+        _trained[key] = packed, made
+    return made
+
+
 def forget() -> None:
-    """Let the prepared table go."""
+    """Let the prepared table go, and what was trained."""
     _held.clear()
+    _trained.clear()

@@ -163,7 +163,7 @@ def _load(scenario: Scenario, table: pd.DataFrame | None) -> tuple[pd.DataFrame,
 
 def _own_file(scenario: Scenario) -> pd.DataFrame:
     """Read the file that a sweep names; the runs before may have had another one of that name."""
-    from whatleaks.data.table import file_hash, is_file_name, read_table
+    from whatleaks.data.table import file_hash, is_file_name, open_table
     from whatleaks.data.written import read_written
 
     if not is_file_name(scenario.dataset):
@@ -173,7 +173,11 @@ def _own_file(scenario: Scenario) -> pd.DataFrame:
     if file_hash(scenario.dataset) != scenario.table:
         raise SpecError(f"{scenario.dataset} has changed since the sweep was read: start it again")
     frame, _, problems = read_written(
-        read_table(scenario.dataset),
+        open_table(
+            scenario.dataset,
+            scenario.prepared("encoding") or None,
+            scenario.prepared("sheet") or None,
+        ).frame,
         scenario.prepared("decimal") or None,
         scenario.prepared("thousands") or None,
         scenario.prepared("na"),

@@ -19,7 +19,7 @@ class PerRecord:
     """What a trial knows of single records: private to whoever owns the table.
 
     ``correct`` and ``alone`` hold 1 per judged record classed right, else 0; they are empty
-    where nobody predicts. ``joint`` and ``own`` are the scores behind them and ``labels`` the
+    where nobody predicts. ``apart``: how far the targets lie from their columns' means. ``joint`` and ``own`` are the scores behind them and ``labels`` the
     true classes, ``judged`` the records' places in the table. ``spans``: what 0 to 1 stands for
     in each column. ``granted``: complete records of others that the adversary was given.
     ``groups``: which of ``group_names`` each target belongs to. ``samples`` hold truth beside
@@ -29,7 +29,7 @@ class PerRecord:
     """
 
     columns: tuple[str, ...]
-    spread: Floats
+    apart: Floats
     scored: tuple[Scored, ...]
     branches: tuple[BranchScored, ...]
     correct: Ints
@@ -49,6 +49,11 @@ class PerRecord:
     pictures: tuple[tuple[str, Floats], ...] = ()
     missed: Floats = field(default_factory=lambda: sealed(np.zeros(0)))
     missed_alone: Floats = field(default_factory=lambda: sealed(np.zeros(0)))
+
+    @property
+    def targets(self) -> int:
+        """The number of records whose guesses were scored."""
+        return len(self.apart)
 
 
 @dataclass(frozen=True)

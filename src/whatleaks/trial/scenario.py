@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from whatleaks.data.holdings import MADE_UP
 from whatleaks.errors import SpecError, nearest
+from whatleaks.models.asked_otherwise import QUESTIONS
 from whatleaks.trial.settings import Settings, Value
 
 _IDENTITY = {"part": "identity"}
@@ -40,6 +41,9 @@ DATA: dict[str, Value] = {
     "decimal": "",
     "thousands": "",
     "na": (),
+    # Of a file that is not UTF-8; of an Excel file with several.
+    "encoding": "",
+    "sheet": "",
     "by": "",  # a column whose groups are told apart when people are counted
 }
 # Beside the attacks: guesses that know nothing; what a regressor learns from the view; the same
@@ -78,6 +82,8 @@ class Scenario:
     detector: str = field(default="", metadata=_IDENTITY)
     detector_options: Settings = field(default=Settings(), metadata=_IDENTITY)
     asks: int = field(default=1, metadata=_IDENTITY)  # how often every record is asked about
+    # How often it is asked about again with another own part, where an adversary may choose that.
+    questions: int = field(default=QUESTIONS, metadata=_IDENTITY)
     targets: int = field(default=0, metadata=_IDENTITY)  # 0: half of those that did not train
     part: float = field(default=0.0, metadata=_IDENTITY)  # attack this share of all records
     references: tuple[str, ...] = field(default=("baselines",), metadata=_IDENTITY)
@@ -117,6 +123,7 @@ class Scenario:
             ("known", 1),
             ("earlier", 1),
             ("asks", 1),
+            ("questions", 1),
         ):
             if getattr(self, name) < least:
                 raise SpecError(f"{name} must be at least {least}, got {getattr(self, name)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from whatleaks.arrays import Floats, sealed
-from whatleaks.metrics.association import followed
 from whatleaks.trial.measures import Done
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.scorers.values import Scored
@@ -16,12 +15,12 @@ def samples(
     """Show truth beside guess for a few records of the worst column."""
     if not scenario.shown or of_pictures(scenario):
         return ()
-    spread = done.evaluator.spread()
+    apart = done.evaluator.apart()
     found = [
-        (followed(s.together[:, j], s.moved[:, j], spread[:, j]).value, s.name, j)
+        (value, s.name, j)
         for s in done.scored
         if isinstance(s, Scored) and s.role == "attack"
-        for j in range(s.squared.shape[1])
+        for j, value in enumerate(s.followed(apart).value.tolist())
     ]
     if not found:
         return ()

@@ -17,10 +17,12 @@ from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
 from whatleaks.catalog import guesser
 from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.defenses.protocol import Guard, ParameterDefense
-from whatleaks.errors import AttackError
+from whatleaks.errors import AttackError, UsageError
 from whatleaks.federation.protocol import Trained
+from whatleaks.models.asked_otherwise import QUESTIONS, OtherAnswers
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import (
+    ChosenParts,
     EarlierScores,
     Grant,
     KnownPeople,
@@ -54,6 +56,7 @@ class Stage:
     parameters: ParameterDefense | None = None
     alter: Alter | None = None
     asks: int = 1  # how often the adversary has every record predicted
+    questions: int = QUESTIONS  # how often again with another own part, where it may choose that
 
     @property
     def victims(self) -> tuple[str, ...]:
@@ -116,7 +119,10 @@ class Stage:
                 self.holdings.labels[self.rows.training] if ACTIVE in self.coalition else []
             ),
             sum(self.holdings.columns[party].shape[1] for party in self.victims),
-            tuple(kept for party in self.coalition for kept in self.trained.memory(party)),
+            (
+                *(kept for party in self.coalition for kept in self.trained.memory(party)),
+                *self._asked_otherwise(rows),
+            ),
             self._places(rows),
         )
         granted = hand_out(self.threat.grants, self._offer())
@@ -153,6 +159,18 @@ class Stage:
                 [m for party in self.coalition for m in channel.transcript.received_by(party)]
             )
         return averaged(rounds, self.threat.reads)
+
+    def _asked_otherwise(self, rows: Ints) -> tuple[OtherAnswers, ...]:
+        """Have ``rows`` predicted again with own parts of the adversary's choice, if it may choose."""
+        if ChosenParts not in self.threat.grants:
+            return ()
+        ask = getattr(self.trained, "asked_otherwise", None)
+        if ask is None:
+            raise UsageError(
+                f"threat {self.threat.name} asks again, and nobody answers a recording"
+            )
+        channel = Channel(Transcript(self.coalition), self.alter)
+        return (ask(rows, channel, self.guard, self.questions),)
 
     def _offer(self) -> tuple[Grant, ...]:
         """Return what could be granted; disclosed parameters go through their defense here."""

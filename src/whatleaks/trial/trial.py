@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from whatleaks.models.tree import Tree
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import (
     Auxiliary,
+    ChosenParts,
     EarlierScores,
     ForestModel,
     KnownPeople,
@@ -54,7 +56,7 @@ from whatleaks.trial.measures import Done, measure, numbers_of
 from whatleaks.trial.outcome import Outcome, Quantity
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.plan import Plan, fits, plan
-from whatleaks.trial.prepared_before import ready_once
+from whatleaks.trial.prepared_before import ready_once, trained_once
 from whatleaks.trial.preparing import filtered
 from whatleaks.trial.ready import Ready
 from whatleaks.trial.records import PerRecord, Trial, no_records
@@ -78,6 +80,7 @@ BOUNDED = (
     f"The limit's forest was bounded: with more than {WIDE} columns it looks at the {WIDE} that "
     "tell most and splits by mixtures of the unknown ones."
 )
+ASKED_AGAIN = "Every record was asked about {} times more, each time with another own part."
 FEWEST_AUXILIARY = 10
 FEWEST_ATTACKED = 2  # one record has no differences to follow
 
@@ -117,7 +120,9 @@ def run_group(
         parts = plan(scenario)
         clock = Phases()
         if held is None or held[0] != key:
-            held = (key, train(scenario, parts, table, clock, given, packed))
+            held = None  # first: two trainings might not fit
+            make = partial(train, scenario, parts, table, clock, given, packed)
+            held = (key, trained_once(key, packed, make))
         training = held[1]
         if isinstance(training, str):  # a defense that has nothing to do here
             yield Trial(Outcome({}, notes=(training,)), no_records())
@@ -243,6 +248,8 @@ def attack(
     if attacked and len(shown.rows.targets) >= FEWEST_ATTACKED:
         done, refused = _guess(scenario, parts, shown, streams, clock)
         notes += refused
+        if ChosenParts in parts.threat.grants:
+            notes.append(ASKED_AGAIN.format(scenario.questions))
     correct, alone = stage.correct(), sealed_ints([])
     joint = own_scores = sealed(np.zeros((0, 0)))
     missed = missed_alone = None
@@ -274,7 +281,7 @@ def attack(
     whole = of_pictures(scenario)  # pictures are judged one by one: nobody asks about a pixel
     records = PerRecord(
         columns,
-        sealed(np.zeros((0, len(columns)))) if done is None or whole else done.evaluator.spread(),
+        sealed(np.zeros((0, len(columns)))) if done is None or whole else done.evaluator.apart(),
         tuple(without_cells(s) if whole else s for s in (*scored, *_constant(scenario, done))),
         tuple(s for s in kept if isinstance(s, BranchScored)),
         sealed_ints([]) if correct is None else correct,
@@ -378,6 +385,7 @@ def _stage(scenario: Scenario, parts: Plan, training: _Training, streams: Stream
         defense if isinstance(defense, ParameterDefense) else None,
         altered,
         scenario.asks,
+        scenario.questions,
     )
     if stage.guard.gate is None:
         return stage

@@ -15,7 +15,10 @@ from typing import ClassVar
 from whatleaks import catalog
 from whatleaks.arrays import Ints, sealed
 from whatleaks.data.holdings import Holdings, Rows
+from whatleaks.defenses.protocol import Guard
 from whatleaks.detectors.protocol import Detector
+from whatleaks.errors import UsageError
+from whatleaks.federation.additive.asking import asked_otherwise
 from whatleaks.federation.additive.parties import AddingCoordinator, additive_holder
 from whatleaks.federation.additive.settings import AdditiveSettings
 from whatleaks.federation.coalitions import victims
@@ -29,10 +32,11 @@ from whatleaks.federation.summed.private import (
 )
 from whatleaks.federation.summed.trained import SummedTrained, public_ranges
 from whatleaks.models.additive import Additive
+from whatleaks.models.asked_otherwise import OtherAnswers
 from whatleaks.models.joined_parts import OwnPart, joined_part
 from whatleaks.models.linear import Linear
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import AdditiveModel, Grant, LinearModel, Ranges
+from whatleaks.threat.grants import AdditiveModel, ChosenParts, Grant, LinearModel, Ranges
 from whatleaks.wire.channel import Channel
 
 
@@ -51,7 +55,8 @@ class AdditiveTrained(SummedTrained):
         linear = isinstance(own, Linear)
         model = Additive(own, other)
         columns = sum(self.holdings.columns[party].shape[1] for party in unknown)
-        return (LinearModel(model) if linear else AdditiveModel(model), public_ranges(columns))
+        known = LinearModel(model) if linear else AdditiveModel(model)
+        return (known, public_ranges(columns), ChosenParts())
 
     def schedule(
         self, records: int, settings: AdditiveSettings, streams: Streams
@@ -78,6 +83,18 @@ class AdditiveTrained(SummedTrained):
         """Every party keeps its own part of the model: nobody can take it away (J Eq 11)."""
         return (OwnPart(self.holders[party].export()),)
 
+    def asked_otherwise(
+        self, rows: Ints, channel: Channel, guard: Guard, questions: int
+    ) -> OtherAnswers:
+        """Have ``rows`` predicted so often, by an active party that chooses its part each time."""
+        if guard.gate is not None:
+            raise UsageError("a gate checks columns, and nobody can check those of who lies")
+        tables = {name: sealed(self.holdings.columns[name][rows]) for name in self.holders}
+        classes = self.holdings.classes
+        return asked_otherwise(
+            self.holders, tables, self.coordinator, classes, questions, channel, guard
+        )
+
 
 @catalog.federation(
     "additive",
@@ -97,7 +114,7 @@ class AdditiveFederation(Federation):
 
     def offers(self, settings: AdditiveSettings) -> frozenset[type[Grant]]:
         """The model is linear unless there are hidden layers."""
-        return frozenset({AdditiveModel if settings.hidden else LinearModel, Ranges})
+        return frozenset({AdditiveModel if settings.hidden else LinearModel, Ranges, ChosenParts})
 
     def train(
         self,

@@ -174,14 +174,21 @@ class Coordinator:
                 progress(step, len(schedule))
 
     def release(
-        self, records: int, columns: Sequence[int], step: int, post: Post, guard: Guard = OPEN
-    ) -> Programme[None]:
-        """Send the active party the scores that the guard lets out.
+        self,
+        records: int,
+        columns: Sequence[int],
+        step: int,
+        post: Post,
+        guard: Guard = OPEN,
+        before: Floats | None = None,
+    ) -> Programme[Floats]:
+        """Send the active party the scores that the guard lets out, and return them.
 
-        ``columns``: how many each party has, in order; only a gate is shown them.
+        ``columns``: how many each party has, in order; only a gate is shown them. ``before``: what
+        the active party was sent about the same records earlier.
         """
         sums = yield from self._sums(step, records)
-        scores = guard.apply(self.scores(sums))
+        scores = guard.apply(self.scores(sums), before)
         if guard.gate is not None:
             shown = []
             for party, count in zip(self._parties, columns, strict=True):
@@ -192,6 +199,7 @@ class Coordinator:
             post.send(step, COORDINATOR, ACTIVE, "released", Plain(sealed(released)))
             scores = scores[released]
         post.send(step, COORDINATOR, ACTIVE, "scores", Plain(sealed(scores)))
+        return scores
 
     def _sums(self, step: int, records: int) -> Programme[Floats]:
         """Add up the outputs of all parties, in their order."""

@@ -34,11 +34,12 @@ class _Turn:
 
 @dataclass
 class _Worker:
-    """A process, our end of its pipe, the table it holds, and what it is doing."""
+    """A process, our end of its pipe, the table it holds, whether it has come up, what it is doing."""
 
     process: BaseProcess
     pipe: Connection
     table: bytes | None
+    up: bool = False
     turn: _Turn | None = None
 
     def stop(self) -> None:
@@ -85,6 +86,9 @@ class LocalExecutor:
                 busy = {worker.pipe: worker for worker in pool if worker.turn}
                 for pipe in wait(list(busy)):
                     worker = busy[pipe]  # type: ignore[index]  # wait returns what it was given
+                    if not worker.up:
+                        _come_up(worker)
+                        continue
                     turn, reply = worker.turn, _receive(worker)
                     assert turn is not None
                     name, attempt = turn.job.hashes[turn.done], turn.attempt
@@ -138,11 +142,25 @@ def _start(table: bytes | None) -> _Worker:
     # A fresh interpreter: nothing of ours (threads, random state, open store) is inherited.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, table), daemon=True)
+    process = context.Process(target=_serve, args=(theirs,), daemon=True)
     with one_thread_variables(), _ctrl_c_later():
         process.start()
     theirs.close()
+    # Not as an argument: who starts a process waits for it to read these, even if it is dead.
+    with suppress(BrokenPipeError):
+        ours.send(table)
     return _Worker(process, ours, table)
+
+
+def _come_up(worker: _Worker) -> None:
+    """Hear that a worker serves; one that never did is no fault of its work."""
+    if _receive(worker) is None:
+        raise UsageError(
+            f"a worker process could not start ({_cause_of_death(worker)}): in a script of your own, "
+            'put the call below `if __name__ == "__main__":`, as a worker reads the script too, or '
+            "ask for one worker"
+        )
+    worker.up = True
 
 
 def _stop(workers: Sequence[_Worker]) -> None:
@@ -175,6 +193,7 @@ def _give(worker: _Worker, waiting: deque[_Turn]) -> None:
 
 
 def _receive(worker: _Worker) -> Reply | None:
+    """Return what a worker says; None: it is dead. That it serves it says by an empty reply."""
     try:
         reply: Reply = worker.pipe.recv()
     except (EOFError, OSError):
@@ -191,10 +210,12 @@ def _cause_of_death(worker: _Worker) -> str:
     return f"it left with code {code}"
 
 
-def _serve(pipe: Connection, table: bytes | None) -> None:
-    """Answer jobs until the pipe closes. Ctrl-C is for the parent, which stops us."""
+def _serve(pipe: Connection) -> None:
+    """Answer jobs on the table sent first until the pipe closes. Ctrl-C is for the parent, which stops us."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    table: bytes | None = pipe.recv()
+    pipe.send(Reply(None, b"", "", {}, 0.0))
     while True:
         try:
             job: Job = pipe.recv()

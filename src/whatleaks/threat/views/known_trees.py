@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-import numpy as np
-
-from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
-from whatleaks.threat.grants import ForestModel, Grant, KnownPeople, Schema, TreeModel
+from whatleaks.threat.grants import ForestModel, Grant, KnownPeople, TreeModel
 from whatleaks.threat.views.split import AuxiliaryView
-from whatleaks.threat.views.tree import WhiteBoxForestView, WhiteBoxTreeView
+from whatleaks.threat.views.tree import VotesView, WhiteBoxForestView, WhiteBoxTreeView
 
 
 @travels
 @dataclass(frozen=True)
-class KnownVotesView(AuxiliaryView):
+class KnownVotesView(VotesView, AuxiliaryView):
     """Own columns, the released classes or votes, and some people with theirs; no tree."""
 
     needs: ClassVar[tuple[type[Grant], ...]] = ()
 
-    auxiliary: KnownPeople
-    released: Floats
-    schema: Schema | None = field(default=None, kw_only=True)
-
-    def exchanged(self, order: Ints) -> Self:
-        """Return the view with every record's release taken from another; own columns stay."""
-        return replace(self, released=sealed(self.released[order]))
-
-    def evidence(self) -> Floats:
-        """Return one row per record with all that is seen about it."""
-        return np.concatenate([self.own, self.released], axis=1)
+    auxiliary: KnownPeople = field(kw_only=True)
 
 
 @travels

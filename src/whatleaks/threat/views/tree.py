@@ -1,4 +1,4 @@
-"""Views on the releases of joint trees: the class, or the votes, with the whole model."""
+"""Views on the releases of joint trees: the class, or the votes, alone or with the whole model."""
 
 from __future__ import annotations
 
@@ -16,18 +16,14 @@ from whatleaks.threat.grants import ForestModel, Grant, Ranges, Schema, TreeMode
 
 @travels
 @dataclass(frozen=True)
-class WhiteBoxTreeView:
-    """Own columns, the released class (a score of one for it, zero for the others), the tree.
+class VotesView:
+    """Own columns and what was released: the vote fractions, of one tree a one for its class."""
 
-    U section III-B: the adversary is given the model, the prediction and its own columns.
-    """
-
-    needs: ClassVar[tuple[type[Grant], ...]] = (TreeModel,)
+    needs: ClassVar[tuple[type[Grant], ...]] = ()
 
     own: Floats
     released: Floats
     unknown: int
-    model: Tree
     ranges: Ranges | None = field(default=None, kw_only=True)
     schema: Schema | None = field(default=None, kw_only=True)
 
@@ -42,22 +38,22 @@ class WhiteBoxTreeView:
 
 @travels
 @dataclass(frozen=True)
-class WhiteBoxForestView:
-    """Own columns, the released vote fractions, the forest."""
+class WhiteBoxTreeView(VotesView):
+    """The same, and the tree.
+
+    U section III-B: the adversary is given the model, the prediction and its own columns.
+    """
+
+    needs: ClassVar[tuple[type[Grant], ...]] = (TreeModel,)
+
+    model: Tree
+
+
+@travels
+@dataclass(frozen=True)
+class WhiteBoxForestView(VotesView):
+    """The same, and the forest."""
 
     needs: ClassVar[tuple[type[Grant], ...]] = (ForestModel,)
 
-    own: Floats
-    released: Floats
-    unknown: int
     model: Forest
-    ranges: Ranges | None = field(default=None, kw_only=True)
-    schema: Schema | None = field(default=None, kw_only=True)
-
-    def exchanged(self, order: Ints) -> Self:
-        """Return the view with every record's release taken from another; own columns stay."""
-        return replace(self, released=sealed(self.released[order]))
-
-    def evidence(self) -> Floats:
-        """Return one row per record with all that is seen about it."""
-        return np.concatenate([self.own, self.released], axis=1)

@@ -9,7 +9,8 @@ import numpy as np
 from whatleaks.arrays import Bools, Floats, sealed, sealed_bools
 from whatleaks.codec import travels
 from whatleaks.errors import AttackError
-from whatleaks.metrics.reconstruction import squared_errors
+from whatleaks.metrics.column_association import Followed, follow
+from whatleaks.metrics.reconstruction import distances
 from whatleaks.models.grids import Grids
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.trial.truth import Committed, Plain, Truth
@@ -20,10 +21,10 @@ NEAR = 1e-6  # of the range: an ordinary number is named if it is that close
 @travels
 @dataclass(frozen=True)
 class Scored:
-    """One guess against the truth: records x columns. Errors and deviations, not values.
+    """One guess against the truth: records x columns. Errors, not values.
 
-    ``squared``: the squared error. ``together``: the product of the guess's and the truth's
-    deviations from their column means. ``moved``: the guess's squared deviation. ``named``:
+    ``off``: the guess less the truth. Beside how far the truth lies ``apart`` from its column means,
+    which is the same for all guesses and kept once, everything else follows. ``named``:
     where the guess, moved to the nearest value that the column can take, is the truth; of a
     one-hot group where the whole category is. ``mirrored``: the one other table that fits as well is
     the mirror image of the guess, so which end of an order is which stays open.
@@ -31,9 +32,7 @@ class Scored:
 
     name: str
     role: str
-    squared: Floats
-    together: Floats
-    moved: Floats
+    off: Floats
     alternatives: int
     best_alternative: float
     seconds: float
@@ -42,11 +41,25 @@ class Scored:
     named: Bools = field(default_factory=lambda: sealed_bools(np.zeros((0, 0))))
     mirrored: bool = False
 
+    @property
+    def squared(self) -> Floats:
+        """The squared error of every value."""
+        return np.asarray(np.square(self.off))
+
+    def guessed(self, apart: Floats) -> Floats:
+        """Return how far every guess lies apart from its column's mean."""
+        return np.asarray(self.off - self.off.mean(axis=0) + apart)
+
+    def followed(self, apart: Floats, sign: float = 1.0) -> Followed:
+        """Say how far the guess, or with ``sign`` -1 its mirror image, follows every column."""
+        guessed = self.guessed(apart)
+        return follow(sign * guessed * apart, np.square(guessed), np.square(apart))
+
 
 def without_cells(scored: Scored) -> Scored:
     """Return the same without its tables of records x columns."""
     none = sealed(np.zeros((0, 0)))
-    return replace(scored, squared=none, together=none, moved=none, named=sealed_bools(none))
+    return replace(scored, off=none, named=sealed_bools(none))
 
 
 def score_values(committed: Committed, role: str, truth: Truth) -> Scored:
@@ -85,13 +98,10 @@ def scored_table(
     best: float = 0.0,
 ) -> Scored:
     """Compare two tables value by value."""
-    guessed = values - values.mean(axis=0)
     return Scored(
         committed.name,
         role,
-        squared_errors(values, truth),
-        sealed(guessed * (truth - truth.mean(axis=0))),
-        sealed(guessed**2),
+        distances(values, truth),
         alternatives,
         best,
         committed.seconds,
