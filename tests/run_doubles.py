@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -135,6 +136,23 @@ def dies(one: Double, table: bytes | None) -> tuple[Outcome, bytes]:
     return Outcome({"deaths": deaths}), b""
 
 
+def lose_ctrl_c(one: Double, table: bytes | None) -> tuple[Outcome, bytes]:
+    """Press Ctrl-C for seed 2 and lose it, as native code may."""
+    if one.seed == 2:
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5.0)  # never slept: the signal comes first
+    return Outcome({"seed": one.seed}), b""
+
+
+def mistake_ctrl_c(one: Double, table: bytes | None) -> tuple[Outcome, bytes]:
+    """Press Ctrl-C for seed 2 and call it something else, as numpy may."""
+    lose_ctrl_c(one, table)
+    if one.seed == 2:
+        raise TypeError("cannot compare")
+    return Outcome({"seed": one.seed}), b""
+
+
 def process(one: Double, table: bytes | None) -> tuple[Outcome, bytes]:
     """Report which process this is."""
     return Outcome({"process": os.getpid()}), b""
@@ -172,6 +190,8 @@ DOES = {
     "read-table": read_table,
     "raises": raises,
     "dies": dies,
+    "lose-ctrl-c": lose_ctrl_c,
+    "mistake-ctrl-c": mistake_ctrl_c,
     "process": process,
     "threads": threads,
     "not-finite": not_finite,

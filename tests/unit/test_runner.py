@@ -582,6 +582,17 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tmp_path: Path, on:
     assert all(begun(tmp_path / "log")[seed] == 1 for seed in before)
 
 
+@pytest.mark.parametrize(("does", "finished"), [("lose-ctrl-c", 3), ("mistake-ctrl-c", 2)])
+def test_ctrl_c_that_native_code_keeps_to_itself_still_interrupts(
+    store: Store, does: str, finished: int
+) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    done = run([Double(does, seed=seed) for seed in range(5)], store, InlineExecutor())
+    assert done.interrupted
+    assert (done.ok, done.failed, done.left) == (finished, 0, 5 - finished)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

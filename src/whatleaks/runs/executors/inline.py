@@ -2,15 +2,21 @@
 
 The numbers are those of a worker, because the threads are those of a worker: while jobs run,
 torch and BLAS are held to one thread; afterwards they have again what they had.
+
+Ctrl-C is remembered as well as raised: native code may swallow it or turn it into an error of its
+own (numpy does while it compares structured arrays, as in a tree), and that is no failure of the run.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from types import FrameType
 
 from whatleaks.runs.executors.protocol import Executor, Job, Reply
 from whatleaks.runs.executors.worker import one_thread_variables, perform
@@ -32,13 +38,37 @@ class InlineExecutor:
 
     def perform(self, jobs: Sequence[Job]) -> Generator[tuple[str, Reply], None, None]:
         """Perform every job; closing the iterator gives the threads back."""
-        with one_thread():
+        with one_thread(), _remembered_ctrl_c() as asked:
             for job in jobs:
-                yield from zip(job.hashes, perform(job), strict=True)
+                for name, reply in zip(job.hashes, perform(job), strict=True):
+                    if not (asked and reply.outcome is None):
+                        yield name, reply
+                    if asked:
+                        raise KeyboardInterrupt
 
     def lasting(self) -> AbstractContextManager[Executor]:
         """Yield itself: there is no worker to keep."""
         return nullcontext(self)
+
+
+@contextmanager
+def _remembered_ctrl_c() -> Iterator[list[int]]:
+    """Yield a list that is no longer empty once Ctrl-C was pressed, whoever catches what it raises."""
+    asked: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield asked  # signals reach the main thread alone, and who ignores them is not asked
+        return
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
