@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from whatleaks.auditor import levels
 from whatleaks.auditor.levels import LOW, MEDIUM
+from whatleaks.auditor.result import People
+from whatleaks.metrics.intervals import wilson
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report import wording
+from whatleaks.report.page import people_in_words
 
 
 @pytest.mark.parametrize(
@@ -125,3 +128,14 @@ def test_a_first_sentence_ends_at_a_point_that_is_not_part_of_a_name() -> None:
         "Alone it is 3 %. More.",
     )
     assert wording.first_sentence("Nothing was tried.") == ("Nothing was tried.", "")
+
+
+def test_who_joined_never_reaches_fewer_people_than_without() -> None:
+    def of(hits: int) -> Measurement:
+        return wilson(hits, 342, "share of people")
+
+    people = People(of(30), of(2), (of(1), of(2), of(3)), 20.0, of(129), of(299))
+    assert people_in_words("area", people) == (
+        "area within 20 for 299 of 342 people, joined or not; "
+        "named exactly for 30 of 342 people (2 without joining)"
+    )

@@ -383,15 +383,21 @@ def people_in_words(column: str, people: People | None) -> str:
     if not people.tolerance:
         return exact
     near = _of(people.inside, people.inside_without)
-    return f"{column} within {number(people.tolerance)} for {near}, {exact}"
+    return f"{column} within {number(people.tolerance)} for {near}; {exact}"
 
 
 def _of(reached: Measurement, without: Measurement | None) -> str:
-    """Say how many people, beside how many the best guess without joining reaches."""
+    """Say how many people, beside how many the best guess without joining reaches.
+
+    Who joined may still make that guess, so it never reaches fewer.
+    """
     told = f"{round(reached.value * reached.n):,} of {reached.n:,} people"
     if without is None:
         return told
-    return f"{told} ({round(without.value * without.n):,} without joining)"
+    otherwise = f"{round(without.value * without.n):,}"
+    if without.value >= reached.value:
+        return f"{otherwise} of {without.n:,} people, joined or not"
+    return f"{told} ({otherwise} without joining)"
 
 
 def _worst_people(result: AuditResult, rows: tuple[ColumnRow, ...]) -> str:
