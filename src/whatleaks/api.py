@@ -74,7 +74,7 @@ def audit(
     defenses: bool = True,
     compare_defenses: bool = False,
     quick: bool = False,
-    seeds: int = 3,
+    seeds: int | None = None,
     seed: int = 0,
     targets: int = 300,
     known: int = 25,
@@ -123,11 +123,12 @@ def audit(
     complete, so that an interrupted one resumes. ``workers`` processes share the work (0: one
     per core), on this machine or ``on="ray"``. ``progress``: None shows it where somebody can
     see it. ``compare_defenses`` tries more settings of each defense and recommends one.
-    ``quick`` is for a first look: one seed, fewer records, steps and attacks. ``by``: a
+    ``seeds``: how often all is repeated; None: three times, and twice more without defenses where no more
+    than 60 columns are to be protected. ``quick`` is for a first look: one seed, fewer records, steps and attacks. ``by``: a
     column by whose groups people are counted apart.
     """
     from whatleaks.auditor.audit import run_audit
-    from whatleaks.auditor.spec import AuditSpec
+    from whatleaks.auditor.spec import MORE_SEEDS, SEEDS, AuditSpec
     from whatleaks.data.table import from_frame
     from whatleaks.models.adapters.reading import about, read_model
 
@@ -168,7 +169,8 @@ def audit(
             given="" if given is None else given.digest(),
             trained_on=marked,
             threats=(threats,) if isinstance(threats, str) else tuple(threats),
-            seeds=seeds,
+            seeds=SEEDS if seeds is None else seeds,
+            more_seeds=MORE_SEEDS if seeds is None else 0,
             seed=seed,
             targets=targets,
             known=known,

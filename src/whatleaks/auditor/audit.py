@@ -67,6 +67,7 @@ ONE_DEFENDED = (
     f"With more than {VERY_WIDE:,} columns defenses were tried on the first seed only, and are compared "
     "with what was read without them there."
 )
+SOME_DEFENDED = "Defenses were tried on the first {} of {} seeds, and are compared with what was read without them there."
 DOUBTED = (
     "columns may hold a value that stands for a missing one (`whatleaks check` names it): it stretches "
     "the range, and leaks look other than they are."
@@ -116,6 +117,8 @@ def run_audit(
     del frame, checked  # the trials read the packed one: a large table is not held twice
     if executor.name != "inline":  # here it serves the first trial too
         forget()
+    if first.passive > WIDE:  # each seed more would cost as much as all defenses of a small table
+        spec = replace(spec, more_seeds=0)
     fewer = min(spec.targets, max(FEWEST_ATTACKED, CELLS // max(1, first.passive)))
     one_defended = first.passive > VERY_WIDE and spec.defenses and spec.seeds > 1
     if fewer < spec.targets:  # errors are kept record by record and column by column
@@ -128,6 +131,9 @@ def run_audit(
     )
     for scenario in planned:
         scenario.check()
+    seeds = tuple(sorted({scenario.seed for scenario in planned}))
+    if spec.defenses and spec.seeds < len(seeds):
+        told_before = (*told_before, SOME_DEFENDED.format(spec.seeds, len(seeds)))
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
         first_look = "" if spec.quick else f"; a first look is quicker with {choice('quick', True)}"
@@ -184,7 +190,7 @@ def run_audit(
         table=table,
         code=code(),
         environment=environment(),
-        seeds=tuple(range(spec.seed, spec.seed + spec.seeds)),
+        seeds=seeds,
         seconds=time.perf_counter() - start,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         notes=tuple(dict.fromkeys([*told, *first.notes])),

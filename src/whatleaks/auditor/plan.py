@@ -173,11 +173,12 @@ def scenarios(
     """
     found: list[Scenario] = []
     looks = [looks_at(spec.model, threat) for threat in spec.threats]
-    for seed in range(spec.seed, spec.seed + spec.seeds):
+    for seed in spec.every_seed:
+        more = seed >= spec.seed + spec.seeds
         for i, seen in enumerate(looks):
             base = _base(spec, name, table, seed, seen)
             if seen.threat.malicious and seen.federation.hijackable:
-                found += _hijacked(spec, base, seen)
+                found += [] if more else _hijacked(spec, base, seen)
                 continue
             # What runs under a weaker threat counts here too: it need not run again.
             weaker = [one for j, one in enumerate(looks) if _above(seen, one, i < j)]
@@ -194,7 +195,14 @@ def scenarios(
             again = _again(seen, extra)
             strongest = not any(_above(one, seen, j < i) for j, one in enumerate(looks))
             defended = defended_seeds is None or seed < spec.seed + defended_seeds
-            if spec.defenses and defended and seen.threat.reads and again and strongest:
+            if (
+                spec.defenses
+                and defended
+                and not more
+                and seen.threat.reads
+                and again
+                and strongest
+            ):
                 for entry in _defenses(spec):
                     if not _tried(entry, seen, spec.compare_defenses):
                         continue

@@ -9,8 +9,10 @@ from whatleaks.data.problems import DEFAULTS
 from whatleaks.errors import UsageError, argument, nearest, whole
 
 # What a first look is content with.
-QUICK = {"seeds": 1, "targets": 150, "inversion_steps": 300}
-LEAST = {"seed": 0, "seeds": 1, "targets": 10, "inversion_steps": 1, "known": 3}
+QUICK = {"seeds": 1, "more_seeds": 0, "targets": 150, "inversion_steps": 300}
+# Where nobody says how many: with two more seeds a t interval over seeds is half as wide.
+SEEDS, MORE_SEEDS = 3, 2
+LEAST = {"seed": 0, "seeds": 1, "more_seeds": 0, "targets": 10, "inversion_steps": 1, "known": 3}
 
 
 @dataclass(frozen=True)
@@ -19,13 +21,15 @@ class AuditSpec:
 
     ``passive`` are the columns of all passive parties; where there are several, ``parties`` says
     whose is which. ``decimal``, ``thousands`` and ``na`` say how the table's words were read.
+    ``more_seeds`` follow the ``seeds``: there nothing is defended or hijacked.
     """
 
     label: str
     passive: tuple[str, ...]
     model: str = "lr"
     threats: tuple[str, ...] = ()
-    seeds: int = 3
+    seeds: int = SEEDS
+    more_seeds: int = 0
     seed: int = 0
     targets: int = 300
     known: int = 25  # people whom a partner knows, under threats of one who knows some
@@ -95,6 +99,11 @@ class AuditSpec:
         from whatleaks.auditor.plan import check_threats
 
         check_threats(self.model, self.threats)
+
+    @property
+    def every_seed(self) -> tuple[int, ...]:
+        """All seeds, those without defenses last."""
+        return tuple(range(self.seed, self.seed + self.seeds + self.more_seeds))
 
     @property
     def by_party(self) -> tuple[tuple[str, ...], ...]:

@@ -84,8 +84,12 @@ def audit(
         typer.Option(help="Whose loss is audited: the passive party's columns, or the label."),
     ] = "",
     seeds: Annotated[
-        int, typer.Option(help="How often to repeat with another split and training.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            help="How often to repeat with another split and training; by default 3 times, "
+            "and twice more without defenses."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     targets: Annotated[
         int, typer.Option(help="How many records to attack per seed, at most.")
@@ -178,7 +182,7 @@ def audit(
             context,
             images,
             threat,
-            seeds=seeds,
+            **({} if seeds is None else {"seeds": seeds}),
             seed=seed,
             targets=targets,
             defenses=not no_defenses,

@@ -1,0 +1,65 @@
+"""Two seeds more without defenses: narrower intervals for what is signed, at little cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import whatleaks
+from whatleaks.auditor.plan import scenarios
+from whatleaks.auditor.spec import MORE_SEEDS, SEEDS, AuditSpec
+from whatleaks.catalog import card
+
+SMALL = {
+    "label": "y",
+    "passive": ["a"],
+    "threats": ["white-box"],
+    "targets": 12,
+    "inversion_steps": 5,
+}
+
+
+def table(rows: int = 80) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["a", "b", "c"])
+    return frame.assign(y=(frame.sum(axis=1) > 0).astype(int))
+
+
+def test_seeds_that_follow_have_the_same_trials_but_the_defended_ones() -> None:
+    few = scenarios(AuditSpec("y", ("a",)), "t", "0" * 64)
+    more = scenarios(AuditSpec("y", ("a",), more_seeds=MORE_SEEDS), "t", "0" * 64)
+    assert more[: len(few)] == few
+    plain = sorted(s.threat for s in few if s.seed == 0 and not s.defense)
+    for seed in range(SEEDS, SEEDS + MORE_SEEDS):
+        assert sorted(s.threat for s in more if s.seed == seed) == plain
+    assert not any(s.defense for s in more[len(few) :])
+
+
+def test_nothing_is_hijacked_in_them() -> None:
+    spec = AuditSpec("y", ("a",), "split", threats=("split-hijack",), more_seeds=MORE_SEEDS)
+    assert {s.seed for s in scenarios(spec, "t", "0" * 64)} == set(range(SEEDS))
+
+
+def test_an_audit_has_them_unless_somebody_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "whatleaks.auditor.plan._defenses", lambda spec: [card("defense", "rounding-1")]
+    )
+    report = whatleaks.audit(table(), **SMALL).result
+    assert report.seeds == (0, 1, 2, 3, 4)
+    assert any("first 3 of 5 seeds" in note for note in report.notes)
+    attack = report.threats[0].of("attack")[0]
+    assert attack.error.n == 5 * 12
+    (defense,) = report.defenses
+    assert defense.column is not None
+    assert (defense.column.before.n, defense.column.after.n) == (3 * 12, 3 * 12)
+    asked = whatleaks.audit(table(), **SMALL, seeds=2).result
+    assert asked.seeds == (0, 1)
+    assert not any("seeds, and are compared" in note for note in asked.notes)
+    quick = whatleaks.audit(table(), **SMALL, quick=True, defenses=False).result
+    assert quick.seeds == (0,)
+
+
+def test_wide_tables_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whatleaks.auditor.audit.WIDE", 0)
+    assert whatleaks.audit(table(), **SMALL, defenses=False).result.seeds == (0, 1, 2)
