@@ -14,9 +14,9 @@ from whatleaks.catalog import card
 SMALL = {
     "label": "y",
     "passive": ["a"],
-    "threats": ["white-box"],
+    "model": "tree",
+    "threats": ["white-box-tree"],
     "targets": 12,
-    "inversion_steps": 5,
 }
 
 
@@ -43,7 +43,7 @@ def test_nothing_is_hijacked_in_them() -> None:
 
 def test_an_audit_has_them_unless_somebody_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "whatleaks.auditor.plan._defenses", lambda spec: [card("defense", "rounding-1")]
+        "whatleaks.auditor.plan._defenses", lambda spec: [card("defense", "label-only")]
     )
     report = whatleaks.audit(table(), **SMALL).result
     assert report.seeds == (0, 1, 2, 3, 4)
