@@ -96,7 +96,7 @@ def audit(
     show_values: bool = False,
     name: str = "table",
     out: str | Path | None = None,
-    workers: int = 1,
+    workers: int | None = 1,
     on: str = "local",
     address: str = "",
     progress: bool | None = None,
@@ -121,7 +121,7 @@ def audit(
     curious ones that look at the model. ``attacks`` are attacks of your own, tried beside the
     catalog's. With ``out``, finished trials are kept below that folder until the audit is
     complete, so that an interrupted one resumes. ``workers`` processes share the work (0: one
-    per core), on this machine or ``on="ray"``. ``progress``: None shows it where somebody can
+    per core, None: as many as pay), on this machine or ``on="ray"``. ``progress``: None shows it where somebody can
     see it. ``compare_defenses`` tries more settings of each defense and recommends one.
     ``seeds``: how often all is repeated; None: three times, and twice more without defenses where no more
     than 60 columns are to be protected. ``quick`` is for a first look: one seed, fewer records, steps and attacks. ``by``: a
@@ -272,10 +272,13 @@ def parts(kind: str) -> dict[str, str]:
     return {card.name: card.title for card in cards(kind)}
 
 
-def _executor(on: str, workers: int, address: str) -> Executor:
+def _executor(on: str, workers: int | None, address: str) -> Executor | None:
+    """Return who performs the trials; None: the audit finds out how many processes pay."""
     from whatleaks.runs.executors import choose
 
-    return choose(on, workers, address, inline=True)
+    if workers is None and on == "local" and not address:
+        return None
+    return choose(on, workers or 0, address, inline=True)
 
 
 @contextmanager

@@ -7,7 +7,15 @@ from sklearn.datasets import load_breast_cancer
 
 import whatleaks
 from whatleaks.auditor import audit
-from whatleaks.auditor.estimate import START, estimated_seconds, in_words
+from whatleaks.auditor.estimate import (
+    FITS,
+    MOST_WORKERS,
+    PAYS,
+    START,
+    estimated_seconds,
+    in_words,
+    workers_that_pay,
+)
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.spec import AuditSpec
 
@@ -69,3 +77,36 @@ def test_it_is_said_in_words() -> None:
     assert in_words(4.0) == "about 10 s"
     assert in_words(62.0) == "about 60 s"
     assert in_words(240.0) == "about 4 minutes"
+
+
+def test_processes_are_started_where_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert workers_that_pay(PAYS - 1, 1_000) == 1  # over before a second one has started
+    assert workers_that_pay(PAYS + 1, FITS + 1) == 1  # each would hold the table
+    assert workers_that_pay(PAYS + 1, 1_000) == 2
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    assert workers_that_pay(PAYS + 1, 1_000) == MOST_WORKERS
+    monkeypatch.setattr("os.cpu_count", lambda: None)  # where nobody knows
+    assert workers_that_pay(PAYS + 1, 1_000) == 1
+
+
+@pytest.mark.parametrize(("asked", "width"), [(None, 2), (1, 1)])
+def test_an_audit_takes_as_many_unless_somebody_says(
+    asked: int | None, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def begin(*given: object) -> None:
+        raise Begun
+
+    def noted(planned: object, rows: int, columns: int, workers: int) -> float:
+        seen.append(workers)
+        return 60.0
+
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(audit, "estimated_seconds", noted)
+    monkeypatch.setattr(audit, "_rounds", begin)
+    frame = load_breast_cancer(as_frame=True).frame
+    with pytest.raises(Begun):
+        whatleaks.audit(frame, "target", list(frame.columns[:15]), workers=asked)
+    assert seen[-1] == width

@@ -18,7 +18,7 @@ from whatleaks.auditor.combine import Entry, Made, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import Kept, combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
-from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words
+from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words, workers_that_pay
 from whatleaks.auditor.notes import copy_notes, known_notes, value_notes
 from whatleaks.auditor.people import groups_of, too_small
 from whatleaks.auditor.plan import scenarios
@@ -38,7 +38,7 @@ from whatleaks.data.naming import listed
 from whatleaks.data.table import pack_table, storable
 from whatleaks.errors import AuditError, choice
 from whatleaks.models.adapters.given import GivenModel
-from whatleaks.runs.executors import Executor
+from whatleaks.runs.executors import Executor, choose
 from whatleaks.runs.provenance import code, environment, table_hash
 from whatleaks.runs.runner import Display, run
 from whatleaks.runs.secret import own_secret
@@ -78,7 +78,7 @@ UNFINISHED = "unfinished/trials.db"  # below the report's folder, until the audi
 def run_audit(
     frame: pd.DataFrame,
     spec: AuditSpec,
-    executor: Executor,
+    executor: Executor | None,
     name: str = "table",
     out: Path | None = None,
     display: Display | None = None,
@@ -90,8 +90,9 @@ def run_audit(
     """Run every trial that is not finished yet, then combine.
 
     With ``out``, finished trials are kept there in a store that only its owner can read, so
-    that an interrupted audit resumes. ``attacks`` names attacks of the user's own, ``given``
-    is the model that the spec names by its hash.
+    that an interrupted audit resumes. ``executor``: None takes as many processes as pay.
+    ``attacks`` names attacks of the user's own, ``given`` is the model that the spec names by its
+    hash.
     """
     start = time.perf_counter()
     # Refused here, before anything is written: whatever is wrong with the table is wrong for all.
@@ -115,8 +116,6 @@ def run_audit(
     packed = pack_table(frame, b"" if given is None else encode(given))
     first = _first(planned[0], frame, given, packed)
     del frame, checked  # the trials read the packed one: a large table is not held twice
-    if executor.name != "inline":  # here it serves the first trial too
-        forget()
     if first.passive > WIDE:  # each seed more would cost as much as all defenses of a small table
         spec = replace(spec, more_seeds=0)
     fewer = min(spec.targets, max(FEWEST_ATTACKED, CELLS // max(1, first.passive)))
@@ -134,6 +133,11 @@ def run_audit(
     seeds = tuple(sorted({scenario.seed for scenario in planned}))
     if spec.defenses and spec.seeds < len(seeds):
         told_before = (*told_before, SOME_DEFENDED.format(spec.seeds, len(seeds)))
+    if executor is None:
+        alone = estimated_seconds(planned, rows, width, 1)
+        executor = choose(workers=workers_that_pay(alone, rows * width), inline=True)
+    if executor.name != "inline":  # there what was prepared serves the first trial too
+        forget()
     expected = estimated_seconds(planned, rows, width, executor.width)
     if display is not None and expected > LONG:
         first_look = "" if spec.quick else f"; a first look is quicker with {choice('quick', True)}"

@@ -7,6 +7,7 @@ on 1,000,000 x 50 (361 s). Other models, and a busy machine, take longer.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from whatleaks.trial.scenario import Scenario
@@ -16,6 +17,10 @@ TRIAL = 0.92  # that every trial costs
 PER_COLUMN = 0.0055  # and for each column of the table
 PER_MILLION_CELLS = 0.62  # reading, preparing and training, once for each training
 LONG = 30.0  # seconds from which an estimate is worth a line
+# Workers, where nobody says how many. Each loads the libraries first, and holds the table once more.
+PAYS = 12.0  # seconds that an audit must take alone
+FITS = 2_000_000  # cells of the largest table that every worker holds
+MOST_WORKERS = 4
 
 
 def estimated_seconds(planned: Sequence[Scenario], rows: int, columns: int, width: int) -> float:
@@ -24,6 +29,13 @@ def estimated_seconds(planned: Sequence[Scenario], rows: int, columns: int, widt
     cells = trainings * rows * columns / 1e6
     shared = len(planned) * (TRIAL + PER_COLUMN * columns) + PER_MILLION_CELLS * cells
     return START + shared / max(1, min(width, len(planned)))
+
+
+def workers_that_pay(seconds: float, cells: int) -> int:
+    """Return how many processes share an audit that takes so long alone: one where starting more costs more."""
+    if seconds < PAYS or cells > FITS:
+        return 1
+    return min(MOST_WORKERS, os.cpu_count() or 1)
 
 
 def in_words(seconds: float) -> str:

@@ -34,7 +34,6 @@ from whatleaks.cli.common import (
     ScaleOn,
     Sheet,
     Thousands,
-    Workers,
     audit_command,
     other_flags,
     time_lines,
@@ -158,7 +157,10 @@ def audit(
     profile: Annotated[
         bool, typer.Option("--profile", help="Print where the processor time went.")
     ] = False,
-    workers: Workers = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Worker processes; 0: one per core; by default as many as pay."),
+    ] = None,
     on: On = "local",
     address: Address = "",
     plugin: Plugins = None,

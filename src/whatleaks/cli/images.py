@@ -35,6 +35,7 @@ TAKEN = (
 
 def audit_images(context: typer.Context, path: Path, threat: str | None, **chosen: Any) -> None:
     """Read the pictures, run the hijack suite on their halves, write report.html and audit.json."""
+    from whatleaks.auditor.estimate import LONG, workers_that_pay
     from whatleaks.auditor.pictures import THREAT, PictureSpec, audit_pictures
     from whatleaks.data.picture_files import read_pictures
     from whatleaks.data.sources import readable
@@ -50,9 +51,12 @@ def audit_images(context: typer.Context, path: Path, threat: str | None, **chose
         raise UsageError(f"--images is audited under --threat {THREAT}, got {threat}")
     out: Path = chosen.pop("out")
     profile: bool = chosen.pop("profile")
-    executor = choose(chosen.pop("on"), chosen.pop("workers"), chosen.pop("address"), inline=True)
+    on, workers, address = (chosen.pop(name) for name in ("on", "workers", "address"))
     spec = PictureSpec(**chosen)
     pictures = read_pictures(path)
+    if workers is None and on == "local":  # trainings of networks: a first look is long enough too
+        workers = workers_that_pay(LONG, pictures.pixels.size)
+    executor = choose(on, workers or 0, address, inline=True)
     command = readable(shlex.join(["whatleaks", *sys.argv[1:]]))
     result = audit_pictures(pictures, spec, executor, out, display_for(), command)
     page = write(result, out / "report.html")
