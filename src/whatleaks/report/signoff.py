@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from whatleaks.auditor.result import NAMED
+from whatleaks.auditor.result import NAMED, Worth
 from whatleaks.files import write_atomically
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.report.page import gain_in_words
 from whatleaks.report.stored import worse_scale, worst_by_column
-from whatleaks.report.wording import percent, printable, shorten, unbroken
+from whatleaks.report.wording import on_some_seeds, percent, printable, shorten, unbroken
 
 # What fits on one page; the report holds the rest.
 COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED = 8, 5, 3, 5, 3
@@ -48,20 +51,14 @@ def render(audit: dict[str, Any]) -> str:
             more_threats=max(0, len(threats) - THREATS),
             together=_range(audit["worth"]["accuracy"]),
             alone=_range(audit["worth"]["accuracy_alone"]),
-            defenses=[
-                (
-                    _text(" ".join(filter(None, (f"{d['title']}.", d["remark"]))), 170),
-                    percent(max(_beside(d)["before"]["value"], 0.0)),
-                    percent(max(_beside(d)["after"]["value"], 0.0)),
-                    percent(d["accuracy_before"]["value"], 1),
-                    percent(d["accuracy"]["value"], 1),
-                )
-                for d in sorted(audit["defenses"], key=lambda d: _beside(d)["after"]["value"])[
-                    :DEFENSES
-                ]
-            ],
+            gain=gain_in_words(_worth(audit["worth"])),
+            column=_text(audit["headline"].get("column") or "the headline’s column", 40),
+            defenses=_defenses(audit)[:DEFENSES],
+            some_seeds=on_some_seeds(
+                len(audit.get("defended_seeds", [])), len(audit.get("seeds", []))
+            ),
             more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
-            advice=[_text(line, 260) for line in audit.get("advice", [])[:ADVICE]],
+            advice=[unbroken(_text(line, 420)) for line in audit.get("advice", [])[:ADVICE]],
             rows=audit.get("rows", ""),
             seeds=len(audit.get("seeds", [])),
             model=_text(audit["spec"].get("model", ""), 40),
@@ -76,23 +73,55 @@ def write(audit: dict[str, Any], path: Path) -> Path:
 
 
 def _threats(audit: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Name every threat with the most that joining adds by its attacks: worst column, mean of all."""
+    """Name every threat with the most that joining adds by its attacks: worst column, mean of all.
+
+    As in the report the mean is by the strongest attack on each column.
+    """
     told = []
     for threat in audit["threats"]:
         attacks = [g for g in threat["findings"] if g["role"] == "attack"]
         worst = max((worse_scale(c)["value"] for g in attacks for c in g["columns"]), default=None)
-        mean = max((g["adds"]["value"] for g in attacks), default=0.0)
         leak, over = "no attack fits", ""
         if worst is not None:
-            leak, over = (percent(max(share, 0.0)) for share in (worst, mean))
+            each = [adds["value"] for adds in worst_by_column({"threats": [threat]}).values()]
+            leak, over = (percent(max(share, 0.0)) for share in (worst, sum(each) / len(each)))
         told.append((_text(threat["name"], 40), leak, over))
     return told
 
 
-def _beside(defense: dict[str, Any]) -> dict[str, Any]:
-    """Return the column that leaks most with the defense in place, before and after."""
-    worst: dict[str, Any] = defense["worst"]
-    return worst
+def _defenses(audit: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the defenses that the advice names, then those that leave least in their worst column.
+
+    Each with the headline's column without it and with it, which a filter may leave out.
+    """
+    advised = " ".join(audit.get("advice", []))
+    told = []
+    for d in sorted(
+        audit["defenses"],
+        key=lambda d: (f"“{d['title']}”" not in advised, d["worst"]["after"]["value"]),
+    ):
+        before, after = "", "left out"
+        if d.get("column"):
+            before, after = (
+                percent(max(d["column"][k]["value"], 0.0)) for k in ("before", "after")
+            )
+        told.append(
+            (
+                _text(" ".join(filter(None, (f"{d['title']}.", d["remark"]))), 170),
+                before,
+                after,
+                percent(max(d["worst"]["after"]["value"], 0.0)),
+                percent(d["accuracy_before"]["value"], 1),
+                percent(d["accuracy"]["value"], 1),
+            )
+        )
+    return told
+
+
+def _worth(stored: dict[str, Any]) -> Worth:
+    """Read back what joining is worth; audits of before measured less of it."""
+    known = {field.name for field in fields(Worth)}
+    return Worth(**{k: v and Measurement(**v) for k, v in stored.items() if k in known})
 
 
 def _range(measured: dict[str, Any]) -> str:

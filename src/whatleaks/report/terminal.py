@@ -82,6 +82,7 @@ def summary(result: AuditResult) -> str:
     if page.verdicts:
         lines += ["", "Defenses: what joining adds in the headline's column, in the worst column"]
         lines += ["with it, and accuracy, without -> with"]
+        lines += _wrap(page.some_seeds, "  ", "  ")
         for verdict in page.verdicts:
             d = verdict.defense
             name = shorten(printable(d.title), 34)
