@@ -35,14 +35,14 @@ from whatleaks.report.wording import (
 )
 
 LEVELS = {
-    UNSETTLED: "The attacks tried show little, but too few records were attacked to rule out more.",
+    UNSETTLED: "The attacks tried show little beyond luck, but too few records were attacked to rule out more.",
     "low": "The attacks tried learn little about a person that your partner did not know.",
     "medium": "Part of what tells people apart becomes known.",
     "high": "Most of what tells people apart becomes known.",
     "complete": "Whatever your partner did not know of this column it can now read, value by value.",
 }
 
-LEARNT = "The attacks tried show little, but what is sent tells more to whoever learns to read it."
+LEARNT = "The attacks tried show little beyond luck, but what is sent tells more to whoever learns to read it."
 LEAKAGE = (
     "What joining adds is measured on two scales, and the worse one decides: differences between "
     "people that guesses follow (squared correlation with the truth; at 100 % whoever also knows a "
