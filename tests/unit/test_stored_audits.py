@@ -166,3 +166,23 @@ def test_a_page_says_where_defenses_were_tried_on_fewer_seeds() -> None:
     assert "first 3 of 5 seeds" not in render(held)
     held.update(seeds=[0, 1, 2, 3, 4], defended_seeds=[0, 1, 2])
     assert "first 3 of 5 seeds" in render(held)
+
+
+def test_the_worst_threat_is_on_the_page_and_long_names_are_told_apart() -> None:
+    long = "The household’s disposable income in the last calendar year, question "
+    leaks = {f"{long}{i}": 0.1 * i for i in range(1, 4)}
+    made = high_case()
+    weak, strong = (
+        finding("a", "a", "attack", "", {name: part * leak for name, leak in leaks.items()})
+        for part in (0.1, 2.0)
+    )
+    threats = [replace(made.threats[0], name=f"weak {i}", findings=(weak,)) for i in range(7)]
+    threats.append(replace(made.threats[0], name="strong", findings=(strong,)))
+    made = replace(made, threats=tuple(threats))
+    tree = json.loads(json.dumps(made.to_dict()))
+    page = render(tree)
+    assert page.index("<td>strong</td>") < page.index("<td>weak 0</td>")
+    told = "\n".join(lines(compare(tree, tree)))
+    for i in range(1, 4):
+        assert f"question {i}</td>" in page
+        assert f"question {i} " in told

@@ -10,7 +10,7 @@ from typing import Any
 
 from whatleaks.errors import UsageError
 from whatleaks.report.stored import worst_by_column
-from whatleaks.report.wording import percent, printable, shorten
+from whatleaks.report.wording import percent, printable, shorten_name
 
 CHANGED, WITHIN, ONLY_A, ONLY_B = "changed", "within the intervals", "only in A", "only in B"
 OTHER = "of other columns"
@@ -119,13 +119,13 @@ def _kept(measured: dict[str, Any] | None) -> dict[str, float] | None:
 
 def _line(name: str, pair: dict[str, Any]) -> str:
     before, after = (percent(pair[k]["value"], 1) if pair[k] else "-" for k in ("a", "b"))
-    return f"  {shorten(printable(name), 36):<36} {before:>8} -> {after:>8}  {pair['verdict']}"
+    return f"  {shorten_name(printable(name), 36):<36} {before:>8} -> {after:>8}  {pair['verdict']}"
 
 
 def _names(columns: Sequence[str]) -> str:
     """Name a few columns, and say how many more there are."""
     more = f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
-    return ", ".join(shorten(printable(name), 40) for name in columns[:MOST_NAMED]) + more
+    return ", ".join(shorten_name(printable(name), 40) for name in columns[:MOST_NAMED]) + more
 
 
 def _short(value: Any) -> str:

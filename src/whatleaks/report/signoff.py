@@ -11,7 +11,15 @@ from whatleaks.files import write_atomically
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import gain_in_words
 from whatleaks.report.stored import worse_scale, worst_by_column
-from whatleaks.report.wording import on_some_seeds, percent, printable, shorten, unbroken
+from whatleaks.report.wording import (
+    count,
+    on_some_seeds,
+    percent,
+    printable,
+    shorten,
+    shorten_name,
+    unbroken,
+)
 
 # What fits on one page; the report holds the rest.
 COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED = 8, 5, 3, 5, 3
@@ -41,18 +49,18 @@ def render(audit: dict[str, Any]) -> str:
                 unbroken(_text(c["sentence"], 420)) for c in audit["headline"].get("conditions", [])
             ],
             followed=[
-                (_text(known["column"], 48), percent(known["share"]))
+                (_name(known["column"], 48), percent(known["share"]))
                 for known in audit["headline"].get("followed", [])[:FOLLOWED]
             ],
             already=_text(", ".join(audit["headline"].get("already", [])), 160),
-            columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
+            columns=[(_name(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),
             threats=threats[:THREATS],
             more_threats=max(0, len(threats) - THREATS),
             together=_range(audit["worth"]["accuracy"]),
             alone=_range(audit["worth"]["accuracy_alone"]),
             gain=gain_in_words(_worth(audit["worth"])),
-            column=_text(audit["headline"].get("column") or "the headline’s column", 40),
+            column=_name(audit["headline"].get("column") or "the headline’s column", 40),
             defenses=_defenses(audit)[:DEFENSES],
             some_seeds=on_some_seeds(
                 len(audit.get("defended_seeds", [])), len(audit.get("seeds", []))
@@ -60,7 +68,7 @@ def render(audit: dict[str, Any]) -> str:
             more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
             advice=[unbroken(_text(line, 420)) for line in audit.get("advice", [])[:ADVICE]],
             rows=audit.get("rows", ""),
-            seeds=len(audit.get("seeds", [])),
+            seeds=count(len(audit.get("seeds", [])), "repetition"),
             model=_text(audit["spec"].get("model", ""), 40),
         )
     )
@@ -73,11 +81,11 @@ def write(audit: dict[str, Any], path: Path) -> Path:
 
 
 def _threats(audit: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Name every threat with the most that joining adds by its attacks: worst column, mean of all.
+    """Name every threat, the worst first, with the most that joining adds: worst column, mean of all.
 
     As in the report the mean is by the strongest attack on each column.
     """
-    told = []
+    told: list[tuple[float, tuple[str, str, str]]] = []
     for threat in audit["threats"]:
         attacks = [g for g in threat["findings"] if g["role"] == "attack"]
         worst = max((worse_scale(c)["value"] for g in attacks for c in g["columns"]), default=None)
@@ -85,8 +93,9 @@ def _threats(audit: dict[str, Any]) -> list[tuple[str, str, str]]:
         if worst is not None:
             each = [adds["value"] for adds in worst_by_column({"threats": [threat]}).values()]
             leak, over = (percent(max(share, 0.0)) for share in (worst, sum(each) / len(each)))
-        told.append((_text(threat["name"], 40), leak, over))
-    return told
+        order = 1.0 if worst is None else -worst
+        told.append((order, (_text(threat["name"], 40), leak, over)))
+    return [row for _, row in sorted(told, key=lambda one: one[0])]
 
 
 def _defenses(audit: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -95,7 +104,7 @@ def _defenses(audit: dict[str, Any]) -> list[tuple[str, ...]]:
     Each with the headline's column without it and with it, which a filter may leave out.
     """
     advised = " ".join(audit.get("advice", []))
-    told = []
+    told: list[tuple[str, ...]] = []
     for d in sorted(
         audit["defenses"],
         key=lambda d: (f"“{d['title']}”" not in advised, d["worst"]["after"]["value"]),
@@ -126,7 +135,11 @@ def _worth(stored: dict[str, Any]) -> Worth:
 
 def _range(measured: dict[str, Any]) -> str:
     ends = (percent(max(measured[end], 0.0)) for end in ("value", "low", "high"))
-    return "{} ({} to {})".format(*ends)
+    return unbroken("{} ({} to {})".format(*ends))
+
+
+def _name(value: Any, most: int) -> str:
+    return shorten_name(printable(str(value)), most)
 
 
 def _text(value: Any, most: int) -> str:

@@ -17,6 +17,7 @@ from whatleaks.report.wording import (
     plain_value,
     printable,
     shorten,
+    shorten_name,
     unbroken,
 )
 
@@ -85,7 +86,7 @@ def summary(result: AuditResult) -> str:
         lines += _wrap(page.some_seeds, "  ", "  ")
         for verdict in page.verdicts:
             d = verdict.defense
-            name = shorten(printable(d.title), 34)
+            name = shorten_name(printable(d.title), 34)
             leak = "left out"
             if d.column is not None:
                 leak = f"{_share(d.column.before)} -> {_share(d.column.after)}"
@@ -97,7 +98,7 @@ def summary(result: AuditResult) -> str:
         lines += ["", f"Privacy against utility, {printable(result.comparison.threat)}"]
         lines += ["  what joining adds in the worst column, accuracy; * on the front"]
         for point in sorted(result.comparison.points, key=lambda p: p.leak.value):
-            name = shorten(printable(point.title), 48)
+            name = shorten_name(printable(point.title), 48)
             mark = "*" if point.front else " "
             lines.append(
                 f"{mark} {name:<48} {_share(point.leak):>6} {percent(point.accuracy.value, 1):>8}"
@@ -184,7 +185,7 @@ def print_tables(*tables: Table, file: TextIO | None = None, width: int | None =
 
 
 def _row(bar: Bar) -> str:
-    name = shorten(printable(bar.label), _NAME)
+    name = shorten_name(printable(bar.label), _NAME)
     known, end = round(bar.known * _BAR), round(bar.value * _BAR)
     cells = ["=" if i < known else "#" if i < end else "." for i in range(_BAR)]
     for place, mark in ((bar.alone, "a"), (bar.limit, "|"), (bar.defended, "o")):

@@ -163,6 +163,14 @@ def shorten(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
+def shorten_name(text: str, width: int) -> str:
+    """Cut a name in its middle: names that begin alike are told apart by their ends."""
+    if len(text) <= width:
+        return text
+    end = width // 2
+    return f"{text[: width - 1 - end]}\N{HORIZONTAL ELLIPSIS}{text[-end:]}"
+
+
 def plain_value(value: Any) -> str:
     """Show a setting on one line."""
     if isinstance(value, str):
