@@ -13,7 +13,7 @@ import pytest
 from sample_audit import finding, high_case, share
 
 from whatleaks.errors import StoreError, UsageError
-from whatleaks.report.comparison import CHANGED, ONLY_B, OTHER, WITHIN, compare, lines
+from whatleaks.report.comparison import CHANGED, NOT_MEASURED, ONLY_B, OTHER, WITHIN, compare, lines
 from whatleaks.report.page import lay_out
 from whatleaks.report.signoff import render
 from whatleaks.report.stored import load_audit, worst_by_column
@@ -186,3 +186,16 @@ def test_the_worst_threat_is_on_the_page_and_long_names_are_told_apart() -> None
     for i in range(1, 4):
         assert f"question {i}</td>" in page
         assert f"question {i} " in told
+
+
+def test_what_was_not_measured_is_not_compared_as_nothing() -> None:
+    bare = audit()
+    nothing = {"value": 0.0, "low": 0.0, "high": 1.0, "n": 0, "unit": "leakage", "over": "records"}
+    bare["headline"].update(attack="", level="unknown", column="", adds=nothing)
+    bare["threats"] = []
+    found = compare(audit(), bare)
+    assert (found["headline"]["b"], found["headline"]["verdict"]) == (None, NOT_MEASURED)
+    told = "\n".join(lines(found))
+    assert "different columns" not in told
+    assert "worst column:" not in told
+    assert compare(bare, bare)["headline"]["verdict"] == NOT_MEASURED
