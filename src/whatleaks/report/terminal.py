@@ -57,9 +57,9 @@ def summary(result: AuditResult) -> str:
         lines += [_row(bar) for bar in page.columns[:_COLUMNS]]
         if len(page.columns) > _COLUMNS:
             lines.append(f"  and {len(page.columns) - _COLUMNS} more, in the report")
-        told = [row.people for row in page.rows[:_PEOPLE] if row.people]
-        for row, words in zip(page.rows, told, strict=False):
-            known = words if words.startswith(row.column) else f"{row.column}: {words}"
+        for row in (row for row in page.rows[:_PEOPLE] if row.people):
+            named = row.people.startswith(row.column)
+            known = row.people if named else f"{row.column}: {row.people}"
             lines += _wrap(printable(known), "  ", "    ")
     if page.digits:
         without = result.digits.without if result.digits else None
