@@ -199,3 +199,11 @@ def test_what_was_not_measured_is_not_compared_as_nothing() -> None:
     assert "different columns" not in told
     assert "worst column:" not in told
     assert compare(bare, bare)["headline"]["verdict"] == NOT_MEASURED
+
+
+def test_nothing_is_cut_off_in_print() -> None:
+    """Before, what did not fit on the page was hidden, the line to sign on first of all."""
+    page = render(audit(200, 200))
+    assert "overflow: hidden" not in page
+    assert page.index('<div class="decision">') < page.index("signature")
+    assert page.count("<div") == page.count("</div>")
