@@ -65,6 +65,24 @@ def test_it_never_contradicts_the_advice(leaks: tuple[float, ...]) -> None:
         assert f"“The defense {found.recommended}” brings" in told
 
 
+def test_another_number_than_the_headlines_is_explained() -> None:
+    """Defenses are tried on some of the seeds: what is read without them there may be another share."""
+    head = replace(high_case().headline, level="high", threat="white-box", column="income")
+    (line, *_) = advice(replace(head, adds=share(0.8)), (), [tried("good", 0.06, 0.895)])
+    assert "from 80 % down to 6 %" in line
+    (line, *_) = advice(replace(head, adds=share(0.7)), (), [tried("good", 0.06, 0.895)])
+    assert "from 80 % (on the seeds and records on which defenses were tried) down to 6 %" in line
+
+
+def test_where_little_is_read_without_a_defense_none_is_said_to_fail() -> None:
+    head = replace(high_case().headline, level="medium", threat="white-box", column="income")
+    small = ColumnDefense("income", share(0.09), share(0.001))
+    holds = replace(tried("good", 0.0, 0.9), columns=(small,), column=small, worst=small)
+    (line, *_) = advice(replace(head, adds=share(0.12)), (), [holds])
+    assert "None of the defenses" not in line
+    assert "joining adds 9 % in “income” without any" in line
+
+
 def test_other_threats_and_other_columns_are_not_compared() -> None:
     assert compare_defenses([tried("good", 0.2, 0.9)], "black-box") is None
     assert compare_defenses([], "white-box") is None

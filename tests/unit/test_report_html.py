@@ -1,5 +1,6 @@
 """The page: order, escaping, completeness, no reference to anything outside."""
 
+import html
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -285,3 +286,15 @@ def test_write_says_in_one_line_why_it_cannot(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
         assert str(tmp_path) in str(caught.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_people_are_counted_in_every_seed_and_worth_goes_by_more_than_accuracy() -> None:
+    result = high_case()
+    page = html.unescape(render(replace(result, seeds=(0, 1, 2, 3, 4), defended_seeds=(0, 1, 2))))
+    assert f"{result.target_rows:,} records attacked in each of 5 seeds" in page
+    tile = page[page.index("What joining gives you") :].partition("</div>")[0]
+    assert "Record by record the joint model is" in tile
+    assert "Defenses were tried on the first 3 of 5 seeds." in page
+    once = html.unescape(render(replace(result, seeds=(0,), defended_seeds=(0,))))
+    assert "in each of" not in once
+    assert "Defenses were tried on" not in once

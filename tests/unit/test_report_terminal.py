@@ -115,3 +115,31 @@ def test_importing_the_room_loads_no_heavy_library() -> None:
         env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_people_stand_beside_their_own_column() -> None:
+    """Before, where the first column has no count, it was given the next one's."""
+    made = high_case()
+    rows = lay_out(made).rows
+    first, second = rows[0].column, rows[1].column
+    threats = tuple(
+        replace(
+            threat,
+            findings=tuple(
+                replace(
+                    guess,
+                    columns=tuple(
+                        replace(c, people=None)
+                        if c.column == first
+                        else replace(c, people=c.people and replace(c.people, tolerance=0.0))
+                        for c in guess.columns
+                    ),
+                )
+                for guess in threat.findings
+            ),
+        )
+        for threat in made.threats
+    )
+    told = summary(replace(made, threats=threats))
+    assert f"  {first}: named exactly" not in told
+    assert f"  {second}: named exactly" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from copy import deepcopy
 from dataclasses import asdict, replace
@@ -12,7 +13,8 @@ import pytest
 from sample_audit import finding, high_case, share
 
 from whatleaks.errors import StoreError, UsageError
-from whatleaks.report.comparison import CHANGED, ONLY_B, OTHER, WITHIN, compare, lines
+from whatleaks.report.comparison import CHANGED, NOT_MEASURED, ONLY_B, OTHER, WITHIN, compare, lines
+from whatleaks.report.page import lay_out
 from whatleaks.report.signoff import render
 from whatleaks.report.stored import load_audit, worst_by_column
 
@@ -122,3 +124,86 @@ def test_what_qualifies_a_number_stands_on_the_page() -> None:
     assert "It withheld the scores of 90 %" in render(held)
     held["headline"].update(attack="", level="unknown")
     assert "joining adds not measured" in render(held)
+
+
+def test_a_threats_mean_is_that_of_the_report() -> None:
+    made = high_case()
+    threat = made.threats[0]
+    attacks = tuple(
+        finding(name, name, "attack", "", {"a": a, "b": b})
+        for name, a, b in (("first", 0.8, 0.0), ("second", 0.0, 0.6))
+    )
+    made = replace(made, threats=(replace(threat, findings=attacks),))
+    (bar,) = lay_out(made).overview
+    page = render(json.loads(json.dumps(made.to_dict())))
+    assert f'<td class="n">{bar.text}</td></tr>' in page
+
+
+def test_what_joining_is_worth_is_paired_on_the_page_too() -> None:
+    made = high_case()
+    told = lay_out(made).gain_sure
+    page = html.unescape(render(json.loads(json.dumps(made.to_dict())))).replace("\xa0", " ")
+    assert "better in" in told
+    assert told in page
+
+
+def test_the_defense_of_the_advice_stands_in_the_table_with_the_headlines_column() -> None:
+    held = audit(3, 9)
+    for place, defense in enumerate(held["defenses"]):
+        defense.update(title=f"Defense {place}", remark="")
+        defense["worst"] = {**defense["worst"], "after": asdict(share(0.01 * place))}
+    held["defenses"][8]["column"].update(before=asdict(share(0.98)), after=asdict(share(0.03)))
+    held["advice"] = ["“Defense 8” brings what joining adds from 98 % down to 3 %."]
+    page = render(held)
+    row = page[page.index("<td>Defense 8.") :].partition("</tr>")[0]
+    assert "98 %" in row
+    assert ">3 %" in row
+    assert ">8 %" in row  # what it leaves in its worst column
+
+
+def test_a_page_says_where_defenses_were_tried_on_fewer_seeds() -> None:
+    held = audit()
+    assert "first 3 of 5 seeds" not in render(held)
+    held.update(seeds=[0, 1, 2, 3, 4], defended_seeds=[0, 1, 2])
+    assert "first 3 of 5 seeds" in render(held)
+
+
+def test_the_worst_threat_is_on_the_page_and_long_names_are_told_apart() -> None:
+    long = "The household’s disposable income in the last calendar year, question "
+    leaks = {f"{long}{i}": 0.1 * i for i in range(1, 4)}
+    made = high_case()
+    weak, strong = (
+        finding("a", "a", "attack", "", {name: part * leak for name, leak in leaks.items()})
+        for part in (0.1, 2.0)
+    )
+    threats = [replace(made.threats[0], name=f"weak {i}", findings=(weak,)) for i in range(7)]
+    threats.append(replace(made.threats[0], name="strong", findings=(strong,)))
+    made = replace(made, threats=tuple(threats))
+    tree = json.loads(json.dumps(made.to_dict()))
+    page = render(tree)
+    assert page.index("<td>strong</td>") < page.index("<td>weak 0</td>")
+    told = "\n".join(lines(compare(tree, tree)))
+    for i in range(1, 4):
+        assert f"question {i}</td>" in page
+        assert f"question {i} " in told
+
+
+def test_what_was_not_measured_is_not_compared_as_nothing() -> None:
+    bare = audit()
+    nothing = {"value": 0.0, "low": 0.0, "high": 1.0, "n": 0, "unit": "leakage", "over": "records"}
+    bare["headline"].update(attack="", level="unknown", column="", adds=nothing)
+    bare["threats"] = []
+    found = compare(audit(), bare)
+    assert (found["headline"]["b"], found["headline"]["verdict"]) == (None, NOT_MEASURED)
+    told = "\n".join(lines(found))
+    assert "different columns" not in told
+    assert "worst column:" not in told
+    assert compare(bare, bare)["headline"]["verdict"] == NOT_MEASURED
+
+
+def test_nothing_is_cut_off_in_print() -> None:
+    """Before, what did not fit on the page was hidden, the line to sign on first of all."""
+    page = render(audit(200, 200))
+    assert "overflow: hidden" not in page
+    assert page.index('<div class="decision">') < page.index("signature")
+    assert page.count("<div") == page.count("</div>")

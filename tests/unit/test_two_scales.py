@@ -165,7 +165,7 @@ def threat(name: str, columns: list[Measurement], chances: list[float], **more: 
 
 NOTHING = Measurement(0.0, 0.0, 0.02, 80, "leakage", "records")
 LEARNT = (
-    "no attack tried here reads it, but whoever learns from complete records of other people "
+    "no attack tried here reads it beyond luck, but whoever learns from complete records of other people "
     "follows 54 % of “c0” (3 % without joining)"
 )
 

@@ -69,6 +69,7 @@ ASKED_AGAIN = (
     f"Measured with it in place: a partner that asks about each person {QUESTIONS} times more, each time with "
     "another own part."
 )
+WHERE_TRIED = "on the seeds and records on which defenses were tried"
 FEW_OF = 0.1  # of the people attacked: a headline that rests on fewer says so
 CLEARLY = 0.5  # of the headline: whoever adds at most that share of it stays clearly below
 
@@ -444,9 +445,10 @@ def _about_defenses(
             else f"but the joint model loses {points(cost(best))} of accuracy: weigh it against what "
             "joining is worth"
         )
+        there = "" if share(pair.before) == share(head.adds) else f" ({WHERE_TRIED})"
         lines = [
-            f"“{best.title}” brings what joining adds in “{pair.column}” from {share(pair.before)} "
-            f"down to {share(pair.after)}, and leaves {share(best.worst.after)} in the worst column, "
+            f"“{best.title}” brings what joining adds in “{pair.column}” from {share(pair.before)}"
+            f"{there} down to {share(pair.after)}, and leaves {share(best.worst.after)} in the worst column, "
             f"{price}."
         ]
         if best.acts_on == "release" and asks_again(head.threat):
@@ -474,6 +476,13 @@ def _about_defenses(
         return [
             f"“{best.title}” leaves “{head.column}” out altogether, and at most "
             f"{share(best.worst.after)} is added in the columns that stay."
+        ]
+    own = [d.column for d in tried if d.column is not None]
+    if own and all(pair.before.value < ENOUGH for pair in own):
+        most = max(own, key=lambda pair: pair.before.value)
+        return [
+            f"No defense can be seen to help: {WHERE_TRIED} joining adds {share(most.before)} in "
+            f"“{head.column}” without any. Repeat all of it with more seeds ({argument('seeds')})."
         ]
     if tried:
         closest = min(tried, key=lambda d: d.worst.after.value)

@@ -203,6 +203,7 @@ def run_audit(
         digits=digits,
         groups=groups_of(entries, head),
         comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
+        defended_seeds=tuple(sorted({s.seed for s in planned if s.defense})),
     )
 
 

@@ -147,12 +147,36 @@ def combine_threats(
     beside the same others, only these are pooled anew.
     """
     made = {} if made is None else made
+    findings = _plain(entries, model, streams, made)
+    # What was tried on some seeds only is held against what was read on the same ones.
+    defended = {e.scenario.seed for e in entries if e.guessed and releases(e.scenario.defense)}
+    there = [e for e in entries if e.scenario.seed in defended]
+    coarser = {
+        t.name: _coarser(t.name, there, looks_at(model, t.name).view, streams.under(t.name), made)
+        for t in findings
+    }
+    some = any(coarser.values()) and len(there) < len(entries)
+    held = {t.name: t.findings for t in (_plain(there, model, None, {}) if some else findings)}
+    findings = [
+        replace(t, findings=(*t.findings, *that_add(coarser[t.name], held[t.name])))
+        for t in findings
+    ]
+    findings = [with_weaker(threat, findings) for threat in findings]
+    return tuple(replace(t, findings=with_limit(t.findings)) for t in findings)
+
+
+def _plain(
+    entries: Sequence[Entry], model: str, streams: Streams | None, made: Made
+) -> list[ThreatFinding]:
+    """Pool the undefended trials of every threat, and add what weaker threats' attacks add.
+
+    ``streams`` None: only what joining adds is asked for, so no luck and no resamples are drawn.
+    """
     findings: list[ThreatFinding] = []
-    coarser: dict[str, list[GuessFinding]] = {}
     for name in dict.fromkeys(entry.scenario.threat for entry in entries):
-        runs = [e for e in entries if e.scenario.threat == name and e.plain and e.guessed]
+        runs = _undefended(name, entries)
         threat: ThreatModel[Any] = card("threat", name).part
-        own = streams.under(name)
+        own = None if streams is None else streams.under(name)
         findings.append(
             ThreatFinding(
                 name=name,
@@ -162,22 +186,22 @@ def combine_threats(
                 grants=sentences(threat.grants),
                 federation=looks_at(model, name).stream,
                 findings=_findings(runs, own, made) if runs else (),
-                notes=notes_of([e for e in entries if e.scenario.threat == name]),
+                notes=()
+                if streams is None
+                else notes_of([e for e in entries if e.scenario.threat == name]),
                 granted=max((e.records.granted for e in runs), default=0),
             )
         )
-        coarser[name] = (
-            _coarser(runs, entries, looks_at(model, name).view, own, made) if runs else []
-        )
-    findings = [with_weaker(threat, findings) for threat in findings]
-    findings = [
-        replace(t, findings=(*t.findings, *that_add(coarser[t.name], t.findings))) for t in findings
-    ]
-    findings = [with_weaker(threat, findings) for threat in findings]
-    return tuple(replace(t, findings=with_limit(t.findings)) for t in findings)
+    return [with_weaker(threat, findings) for threat in findings]
 
 
-def _findings(runs: Sequence[Entry], streams: Streams, kept: Made) -> tuple[GuessFinding, ...]:
+def _undefended(threat: str, entries: Sequence[Entry]) -> list[Entry]:
+    return [e for e in entries if e.scenario.threat == threat and e.plain and e.guessed]
+
+
+def _findings(
+    runs: Sequence[Entry], streams: Streams | None, kept: Made
+) -> tuple[GuessFinding, ...]:
     """Pool every guess of the undefended trials of one threat."""
     threat, columns = runs[0].scenario.threat, runs[0].records.columns
     spans = [run.records.spans for run in runs]
@@ -202,19 +226,22 @@ def _findings(runs: Sequence[Entry], streams: Streams, kept: Made) -> tuple[Gues
 
 
 def _coarser(
-    runs: Sequence[Entry],
+    name: str,
     entries: Sequence[Entry],
     view: type[Any],
     streams: Streams,
     kept: Made,
 ) -> list[GuessFinding]:
-    """Return the attacks on scores that the adversary of ``runs`` could make coarser itself.
+    """Return the attacks on scores that the adversary of a threat could make coarser itself.
 
     Defenses are tried under the strongest threat only; of its attacks those count that need no
     more than this adversary's ``view`` shows.
     """
+    runs = _undefended(name, entries)
+    if not runs:
+        return []
     columns = runs[0].records.columns
-    spans = [run.records.spans for run in runs]
+    spans = {run.scenario.seed: run.records.spans for run in runs}
     attacked = {run.scenario.seed: run.records.apart for run in runs}
     plain = guesses_of(runs)
     alone = alone_of(plain, columns)
@@ -236,7 +263,8 @@ def _coarser(
                 continue
             key = threat.name, defense, name
             if key not in kept:
-                kept[key] = coarsened(name, defense, guesses, plain, columns, streams, alone, spans)
+                known = [spans[seed] for seed in parts]
+                kept[key] = coarsened(name, defense, guesses, plain, columns, streams, alone, known)
             found.append(kept[key])
     return found
 

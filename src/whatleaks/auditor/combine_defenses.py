@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,8 +94,10 @@ def combine_defenses(
         if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
             notes.append(f"{name}: no attack that guesses values ran with it in place.")
             continue
-        before = attacks_of(_before(runs, threats, kept))
-        after = _after(key, everything, runs, _weaker(threat, entries), kept)
+        seeds = {run.plain.scenario.seed for run in runs}
+        weaker = _weaker(threat, [e for e in entries if e.scenario.seed in seeds])
+        before = attacks_of(_before(key, everything, runs, weaker, threats, kept))
+        after = _after(key, everything, runs, weaker, kept)
         tried_with = attacks_of(after)
         strongest = leaders(tried_with)
         pairs = tuple(
@@ -237,14 +239,22 @@ def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> 
     return " ".join(said)
 
 
-def _before(runs: Runs, threats: Sequence[ThreatFinding], kept: Kept) -> list[GuessFinding]:
+def _before(
+    key: Key,
+    everything: Mapping[Key, list[Tried]],
+    runs: Runs,
+    weaker: Mapping[str, Sequence[Entry]],
+    threats: Sequence[ThreatFinding],
+    kept: Kept,
+) -> list[GuessFinding]:
     """Return all attacks of the threat without the defense, on the columns that stay with it.
 
-    Over the same seeds as with it: where these are all, the threat's own findings serve.
+    Over the same seeds as with it: where these are all, the threat's own findings serve. Else they
+    are pooled as those are: whoever holds plain scores can make any release of them, and what an
+    attack adds under a weaker threat stands.
     """
     stay = runs[0].defended.records.columns
     threat = next(t for t in threats if t.name == runs[0].defended.scenario.threat)
-    every = {e.scenario.seed for e in (run.plain for run in runs)}
     full = threat.of("attack")
     if all(guess.error.n == sum(r.plain.records.targets for r in runs) for guess in full):
         if stay == runs[0].plain.records.columns:
@@ -253,12 +263,8 @@ def _before(runs: Runs, threats: Sequence[ThreatFinding], kept: Kept) -> list[Gu
             replace(guess, columns=tuple(c for c in guess.columns if c.column in stay))
             for guess in full
         ]
-    plain = {
-        name: {seed: part for seed, part in parts.items() if seed in every}
-        for name, parts in guesses_of([run.plain for run in runs]).items()
-    }
-    made = [_pooled(name, plain, plain, runs, kept) for name in plain]
-    return [guess for guess in made if guess is not None]
+    found = _at_all_bars(guesses_of([run.plain for run in runs]), runs, weaker, kept)
+    return found + _made_coarser(key, everything, runs, weaker, kept, _released)
 
 
 def _after(
@@ -272,11 +278,25 @@ def _after(
 
     As without it, an attack that a weaker threat allows is also held against that threat's bars.
     """
-    threat, name = key
     defended = guesses_of([run.defended for run in runs if run.defended.guessed])
     found = _at_all_bars(defended, runs, weaker, kept)
+    others = (other for _, other in everything if other != key[1])
+    follow = {other for other in others if _follows(other, key[1])}
+    return found + _made_coarser(key, everything, runs, weaker, kept, follow.__contains__)
+
+
+def _made_coarser(
+    key: Key,
+    everything: Mapping[Key, list[Tried]],
+    runs: Runs,
+    weaker: Mapping[str, Sequence[Entry]],
+    kept: Kept,
+    made: Callable[[str], bool],
+) -> list[GuessFinding]:
+    """Return the attacks on releases that the adversary can make itself; ``made`` says which."""
+    found = []
     for (under, other), tried in everything.items():
-        if under == threat and other != name and _follows(other, name):
+        if under == key[0] and made(other):
             coarser = guesses_of([run.defended for run in tried if run.defended.guessed])
             found += [
                 replace(guess, name=f"{guess.name} after {other}")
@@ -309,12 +329,16 @@ def _at_all_bars(
     return [guess for held in found.values() for guess in held]
 
 
+def _released(name: str) -> bool:
+    """Say whether a defense changes scores only: then whoever holds plain ones can do so itself."""
+    return issubclass(_card(name).part, ReleaseDefense)
+
+
 def _follows(coarser: str, finer: str) -> bool:
     """Say whether whoever holds the one defense's release can make the other's."""
-    cards = (_card(coarser), _card(finer))
-    if not all(issubclass(found.part, ReleaseDefense) for found in cards):
+    if not (_released(coarser) and _released(finer)):
         return False
-    one, other = (found.build() for found in cards)
+    one, other = (_card(name).build() for name in (coarser, finer))
     return bool(one.follows(other))
 
 

@@ -131,7 +131,7 @@ def learnt(threats: Sequence[ThreatFinding]) -> Learnt | None:
 
 def told_of_learner(found: Learnt, unread: bool) -> str:
     """Say what whoever learns follows, with what is sent and without; ``unread``: attacks show little."""
-    start = "no attack tried here reads it, but " if unread else ""
+    start = "no attack tried here reads it beyond luck, but " if unread else ""
     return (
         f"{start}whoever learns from complete records of other people follows "
         f"{percent(found.follows)} of “{found.column}” ({percent(found.alone)} without joining)"

@@ -415,6 +415,7 @@ class AuditResult:
     digits: DigitsFinding | None = None
     groups: tuple[GroupFinding, ...] = ()
     comparison: Comparison | None = None
+    defended_seeds: tuple[int, ...] = ()  # those on which defenses were tried
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and scalars for audit.json."""

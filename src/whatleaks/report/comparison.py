@@ -10,10 +10,11 @@ from typing import Any
 
 from whatleaks.errors import UsageError
 from whatleaks.report.stored import worst_by_column
-from whatleaks.report.wording import percent, printable, shorten
+from whatleaks.report.wording import percent, printable, shorten_name
 
 CHANGED, WITHIN, ONLY_A, ONLY_B = "changed", "within the intervals", "only in A", "only in B"
 OTHER = "of other columns"
+NOT_MEASURED = "not measured in both"  # no attack ran in one of them, which is no 0 %
 MOST_NAMED = 4
 
 
@@ -32,8 +33,12 @@ def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
             f"A protects {_names(apart[0])}, B {_names(apart[1])}: no column is in both, so there is "
             "nothing to compare"
         )
-    headline = _pair(a["headline"]["adds"], b["headline"]["adds"])
-    if any(apart):
+    headline = _pair(
+        *(h["adds"] if h.get("attack") else None for h in (a["headline"], b["headline"]))
+    )
+    if not all(held):
+        headline["verdict"], apart = NOT_MEASURED, [[], []]
+    elif any(apart):
         headline["verdict"] = OTHER
     return {
         "table": _same(a["table"].get("hmac_sha256"), b["table"].get("hmac_sha256")),
@@ -78,7 +83,7 @@ def lines(found: dict[str, Any]) -> list[str]:
     level, worst = found["level"], found["worst column"]
     told += ["", f"Headline: {level[0]} in A, {level[1]} in B"]
     told.append(_line("joining adds", found["headline"]))
-    if worst[0] != worst[1]:
+    if all(worst) and worst[0] != worst[1]:
         told.append(f"  worst column: {worst[0]!r} in A, {worst[1]!r} in B")
     for title, key in (
         ("Columns, worst attack", "columns"),
@@ -119,13 +124,13 @@ def _kept(measured: dict[str, Any] | None) -> dict[str, float] | None:
 
 def _line(name: str, pair: dict[str, Any]) -> str:
     before, after = (percent(pair[k]["value"], 1) if pair[k] else "-" for k in ("a", "b"))
-    return f"  {shorten(printable(name), 36):<36} {before:>8} -> {after:>8}  {pair['verdict']}"
+    return f"  {shorten_name(printable(name), 36):<36} {before:>8} -> {after:>8}  {pair['verdict']}"
 
 
 def _names(columns: Sequence[str]) -> str:
     """Name a few columns, and say how many more there are."""
     more = f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
-    return ", ".join(shorten(printable(name), 40) for name in columns[:MOST_NAMED]) + more
+    return ", ".join(shorten_name(printable(name), 40) for name in columns[:MOST_NAMED]) + more
 
 
 def _short(value: Any) -> str:

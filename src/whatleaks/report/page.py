@@ -27,6 +27,7 @@ from whatleaks.report.wording import (
     count,
     number,
     number_range,
+    on_some_seeds,
     percent,
     plain_value,
     points,
@@ -34,14 +35,14 @@ from whatleaks.report.wording import (
 )
 
 LEVELS = {
-    UNSETTLED: "The attacks tried show little, but too few records were attacked to rule out more.",
+    UNSETTLED: "The attacks tried show little beyond luck, but too few records were attacked to rule out more.",
     "low": "The attacks tried learn little about a person that your partner did not know.",
     "medium": "Part of what tells people apart becomes known.",
     "high": "Most of what tells people apart becomes known.",
     "complete": "Whatever your partner did not know of this column it can now read, value by value.",
 }
 
-LEARNT = "The attacks tried show little, but what is sent tells more to whoever learns to read it."
+LEARNT = "The attacks tried show little beyond luck, but what is sent tells more to whoever learns to read it."
 LEAKAGE = (
     "What joining adds is measured on two scales, and the worse one decides: differences between "
     "people that guesses follow (squared correlation with the truth; at 100 % whoever also knows a "
@@ -197,6 +198,7 @@ class Page:
     untested: tuple[str, ...]
     command: str
     trade: str = ""  # the comparison of defenses as SVG
+    some_seeds: str = ""  # that defenses were tried on some of the seeds only
 
 
 def lay_out(result: AuditResult) -> Page:
@@ -232,12 +234,13 @@ def lay_out(result: AuditResult) -> Page:
         overview=tuple(_threat_bar(block) for block in blocks if block.bars),
         threats=tuple(blocks),
         gain=points(result.worth.accuracy_gain.value),
-        gain_sure=_gain_sure(result.worth),
+        gain_sure=gain_in_words(result.worth),
         worth=_worth_rows(result.worth),
         verdicts=tuple(_verdict(defense) for defense in result.defenses),
         untested=untested(result),
         trade=_trade(result),
         command=command(result),
+        some_seeds=on_some_seeds(len(result.defended_seeds), len(result.seeds)),
     )
 
 
@@ -574,7 +577,7 @@ def _remark(guess: GuessFinding) -> str:
     return guess.paper
 
 
-def _gain_sure(worth: Worth) -> str:
+def gain_in_words(worth: Worth) -> str:
     """Say by which measures the joint model is better: where most people are of one class, accuracy cannot tell."""
     told: dict[str, list[str]] = {"better": [], "worse": [], "": []}
     for name, gain in (

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from whatleaks.auditor.result import NAMED
+from whatleaks.auditor.result import NAMED, Worth
 from whatleaks.files import write_atomically
+from whatleaks.metrics.measurement import Measurement
+from whatleaks.report.page import gain_in_words
 from whatleaks.report.stored import worse_scale, worst_by_column
-from whatleaks.report.wording import percent, printable, shorten, unbroken
+from whatleaks.report.wording import (
+    count,
+    on_some_seeds,
+    percent,
+    printable,
+    shorten,
+    shorten_name,
+    unbroken,
+)
 
 # What fits on one page; the report holds the rest.
 COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED = 8, 5, 3, 5, 3
@@ -38,32 +49,26 @@ def render(audit: dict[str, Any]) -> str:
                 unbroken(_text(c["sentence"], 420)) for c in audit["headline"].get("conditions", [])
             ],
             followed=[
-                (_text(known["column"], 48), percent(known["share"]))
+                (_name(known["column"], 48), percent(known["share"]))
                 for known in audit["headline"].get("followed", [])[:FOLLOWED]
             ],
             already=_text(", ".join(audit["headline"].get("already", [])), 160),
-            columns=[(_text(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
+            columns=[(_name(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),
             threats=threats[:THREATS],
             more_threats=max(0, len(threats) - THREATS),
             together=_range(audit["worth"]["accuracy"]),
             alone=_range(audit["worth"]["accuracy_alone"]),
-            defenses=[
-                (
-                    _text(" ".join(filter(None, (f"{d['title']}.", d["remark"]))), 170),
-                    percent(max(_beside(d)["before"]["value"], 0.0)),
-                    percent(max(_beside(d)["after"]["value"], 0.0)),
-                    percent(d["accuracy_before"]["value"], 1),
-                    percent(d["accuracy"]["value"], 1),
-                )
-                for d in sorted(audit["defenses"], key=lambda d: _beside(d)["after"]["value"])[
-                    :DEFENSES
-                ]
-            ],
+            gain=gain_in_words(_worth(audit["worth"])),
+            column=_name(audit["headline"].get("column") or "the headline’s column", 40),
+            defenses=_defenses(audit)[:DEFENSES],
+            some_seeds=on_some_seeds(
+                len(audit.get("defended_seeds", [])), len(audit.get("seeds", []))
+            ),
             more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
-            advice=[_text(line, 260) for line in audit.get("advice", [])[:ADVICE]],
+            advice=[unbroken(_text(line, 420)) for line in audit.get("advice", [])[:ADVICE]],
             rows=audit.get("rows", ""),
-            seeds=len(audit.get("seeds", [])),
+            seeds=count(len(audit.get("seeds", [])), "repetition"),
             model=_text(audit["spec"].get("model", ""), 40),
         )
     )
@@ -76,28 +81,65 @@ def write(audit: dict[str, Any], path: Path) -> Path:
 
 
 def _threats(audit: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Name every threat with the most that joining adds by its attacks: worst column, mean of all."""
-    told = []
+    """Name every threat, the worst first, with the most that joining adds: worst column, mean of all.
+
+    As in the report the mean is by the strongest attack on each column.
+    """
+    told: list[tuple[float, tuple[str, str, str]]] = []
     for threat in audit["threats"]:
         attacks = [g for g in threat["findings"] if g["role"] == "attack"]
         worst = max((worse_scale(c)["value"] for g in attacks for c in g["columns"]), default=None)
-        mean = max((g["adds"]["value"] for g in attacks), default=0.0)
         leak, over = "no attack fits", ""
         if worst is not None:
-            leak, over = (percent(max(share, 0.0)) for share in (worst, mean))
-        told.append((_text(threat["name"], 40), leak, over))
+            each = [adds["value"] for adds in worst_by_column({"threats": [threat]}).values()]
+            leak, over = (percent(max(share, 0.0)) for share in (worst, sum(each) / len(each)))
+        order = 1.0 if worst is None else -worst
+        told.append((order, (_text(threat["name"], 40), leak, over)))
+    return [row for _, row in sorted(told, key=lambda one: one[0])]
+
+
+def _defenses(audit: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the defenses that the advice names, then those that leave least in their worst column.
+
+    Each with the headline's column without it and with it, which a filter may leave out.
+    """
+    advised = " ".join(audit.get("advice", []))
+    told: list[tuple[str, ...]] = []
+    for d in sorted(
+        audit["defenses"],
+        key=lambda d: (f"“{d['title']}”" not in advised, d["worst"]["after"]["value"]),
+    ):
+        before, after = "", "left out"
+        if d.get("column"):
+            before, after = (
+                percent(max(d["column"][k]["value"], 0.0)) for k in ("before", "after")
+            )
+        told.append(
+            (
+                _text(" ".join(filter(None, (f"{d['title']}.", d["remark"]))), 170),
+                before,
+                after,
+                percent(max(d["worst"]["after"]["value"], 0.0)),
+                percent(d["accuracy_before"]["value"], 1),
+                percent(d["accuracy"]["value"], 1),
+            )
+        )
     return told
 
 
-def _beside(defense: dict[str, Any]) -> dict[str, Any]:
-    """Return the column that leaks most with the defense in place, before and after."""
-    worst: dict[str, Any] = defense["worst"]
-    return worst
+def _worth(stored: dict[str, Any]) -> Worth:
+    """Read back what joining is worth; audits of before measured less of it."""
+    known = {field.name for field in fields(Worth)}
+    return Worth(**{k: v and Measurement(**v) for k, v in stored.items() if k in known})
 
 
 def _range(measured: dict[str, Any]) -> str:
     ends = (percent(max(measured[end], 0.0)) for end in ("value", "low", "high"))
-    return "{} ({} to {})".format(*ends)
+    return unbroken("{} ({} to {})".format(*ends))
+
+
+def _name(value: Any, most: int) -> str:
+    return shorten_name(printable(str(value)), most)
 
 
 def _text(value: Any, most: int) -> str:

@@ -17,6 +17,7 @@ from whatleaks.report.wording import (
     plain_value,
     printable,
     shorten,
+    shorten_name,
     unbroken,
 )
 
@@ -56,9 +57,9 @@ def summary(result: AuditResult) -> str:
         lines += [_row(bar) for bar in page.columns[:_COLUMNS]]
         if len(page.columns) > _COLUMNS:
             lines.append(f"  and {len(page.columns) - _COLUMNS} more, in the report")
-        told = [row.people for row in page.rows[:_PEOPLE] if row.people]
-        for row, words in zip(page.rows, told, strict=False):
-            known = words if words.startswith(row.column) else f"{row.column}: {words}"
+        for row in (row for row in page.rows[:_PEOPLE] if row.people):
+            named = row.people.startswith(row.column)
+            known = row.people if named else f"{row.column}: {row.people}"
             lines += _wrap(printable(known), "  ", "    ")
     if page.digits:
         without = result.digits.without if result.digits else None
@@ -82,9 +83,10 @@ def summary(result: AuditResult) -> str:
     if page.verdicts:
         lines += ["", "Defenses: what joining adds in the headline's column, in the worst column"]
         lines += ["with it, and accuracy, without -> with"]
+        lines += _wrap(page.some_seeds, "  ", "  ")
         for verdict in page.verdicts:
             d = verdict.defense
-            name = shorten(printable(d.title), 34)
+            name = shorten_name(printable(d.title), 34)
             leak = "left out"
             if d.column is not None:
                 leak = f"{_share(d.column.before)} -> {_share(d.column.after)}"
@@ -96,7 +98,7 @@ def summary(result: AuditResult) -> str:
         lines += ["", f"Privacy against utility, {printable(result.comparison.threat)}"]
         lines += ["  what joining adds in the worst column, accuracy; * on the front"]
         for point in sorted(result.comparison.points, key=lambda p: p.leak.value):
-            name = shorten(printable(point.title), 48)
+            name = shorten_name(printable(point.title), 48)
             mark = "*" if point.front else " "
             lines.append(
                 f"{mark} {name:<48} {_share(point.leak):>6} {percent(point.accuracy.value, 1):>8}"
@@ -183,7 +185,7 @@ def print_tables(*tables: Table, file: TextIO | None = None, width: int | None =
 
 
 def _row(bar: Bar) -> str:
-    name = shorten(printable(bar.label), _NAME)
+    name = shorten_name(printable(bar.label), _NAME)
     known, end = round(bar.known * _BAR), round(bar.value * _BAR)
     cells = ["=" if i < known else "#" if i < end else "." for i in range(_BAR)]
     for place, mark in ((bar.alone, "a"), (bar.limit, "|"), (bar.defended, "o")):

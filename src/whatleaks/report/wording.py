@@ -109,6 +109,17 @@ def count(amount: int, one: str, many: str = "") -> str:
     return f"{amount:,} {one if amount == 1 else many or one + 's'}"
 
 
+def on_some_seeds(tried: int, seeds: int) -> str:
+    """Say that defenses were tried on some of the seeds: what stands there is not the headline's number."""
+    if not 0 < tried < seeds:
+        return ""
+    return (
+        f"Defenses were tried on the first {tried} of {seeds} seeds. What joining adds without a defense, and "
+        "accuracy, are those of the same seeds here, so they may differ from the headline and from what "
+        "joining is worth."
+    )
+
+
 def duration(seconds: float) -> str:
     """Show a time span in the unit people would use."""
     if not math.isfinite(seconds) or seconds < 0.0:
@@ -150,6 +161,14 @@ def _steers(character: str) -> bool:
 def shorten(text: str, width: int) -> str:
     """Cut a name to a width, with an ellipsis where something is missing."""
     return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def shorten_name(text: str, width: int) -> str:
+    """Cut a name in its middle: names that begin alike are told apart by their ends."""
+    if len(text) <= width:
+        return text
+    end = width // 2
+    return f"{text[: width - 1 - end]}\N{HORIZONTAL ELLIPSIS}{text[-end:]}"
 
 
 def plain_value(value: Any) -> str:
