@@ -21,6 +21,7 @@ from whatleaks.data.naming import listed
 from whatleaks.data.problems import Problem
 from whatleaks.data.sheets import as_word
 from whatleaks.data.suspects import (
+    DATE,
     TIME,
     day_and_month,
     digits_as_dates,
@@ -296,12 +297,29 @@ def _dates(
             elif _all(column, TIME):
                 changed[name] = words_as_times(column)
                 notes.append(f"column {said}: times were read as seconds since midnight")
+            elif not encode_text and (among := _words_among_dates(str(name), column)) is not None:
+                problems.append(among)
             elif _all(column, _FRACTION):
                 notes.append(
                     f"column {said} holds two numbers in a cell, such as '9/9': they were read as words; "
                     "write decimals, or two columns, to have numbers"
                 )
     return (frame.assign(**changed) if changed else frame), notes, problems
+
+
+def _words_among_dates(name: str, column: pd.Series[Any]) -> Problem | None:
+    """Report words without a digit in a column that otherwise holds dates."""
+    first = [str(word) for word in column.dropna().iloc[:1000]]
+    if not any(DATE.fullmatch(word) for word in first):
+        return None
+    counts = column.value_counts(dropna=True)
+    words = [str(word) for word in counts.index if not DATE.fullmatch(str(word))]
+    values = int(sum(counts[word] for word in words))
+    if not words or len(words) > MOST_WORDS or values > (1.0 - MOSTLY) * int(counts.sum()):
+        return None
+    if any(char.isdecimal() for word in words for char in word):
+        return None
+    return _among(name, "dates", values, words)
 
 
 def _has_digit_dates(frame: pd.DataFrame) -> bool:
@@ -605,12 +623,15 @@ def _mixed(name: str, seen: Written, known: Sequence[Style]) -> list[Problem]:
                 column=name,
             )
         ]
-    return [
-        Problem(
-            f"column {name!r} holds numbers and {values} {'value' if values == 1 else 'values'} that "
-            f"are words ({listed(words)}): say {choice('na', words[:1])} for each word that means "
-            "that the value is missing, or correct them.",
-            {"na": tuple(words), "missing": "median"},
-            column=name,
-        )
-    ]
+    return [_among(name, "numbers", values, words)]
+
+
+def _among(name: str, what: str, values: int, words: Sequence[str]) -> Problem:
+    """Report words among numbers or dates, with the arguments that read them as missing."""
+    return Problem(
+        f"column {name!r} holds {what} and {values} {'value' if values == 1 else 'values'} that "
+        f"are words ({listed(words)}): say {choice('na', words[:1])} for each word that means "
+        "that the value is missing, or correct them.",
+        {"na": tuple(words), "missing": "median"},
+        column=name,
+    )
