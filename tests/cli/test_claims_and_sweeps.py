@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from test_commands import command, people
@@ -151,3 +152,15 @@ def test_one_error_is_told_once_and_data_home_is_where_the_sets_are(tmp_path: Pa
     done = run_here("run", "sweep.toml", "--data-home", "nowhere", cwd=tmp_path)
     assert done.returncode == 2
     assert "--data-home" in done.stderr
+
+
+def test_a_sweep_says_once_how_a_table_of_one_s_own_was_read(tmp_path: Path) -> None:
+    frame = people()
+    frame["deposit"] = [f"{v:.2f}".replace(".", ",") for v in np.linspace(300, 900, len(frame))]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "sweep.toml").write_text(OWN)
+    done = run_here("run", "sweep.toml", "--workers", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("note: people.csv: ")]
+    assert len(said) == 1
+    assert "'deposit': numbers such as '999,99' were read with" in said[0]

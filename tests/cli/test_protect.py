@@ -103,3 +103,20 @@ def test_it_reads_numbers_as_an_audit_does(
     assert _run(monkeypatch, *ask) == 2
     assert "--thousands . or --decimal . says which" in capsys.readouterr().err
     assert _run(monkeypatch, *ask, "--thousands", ".") == 0
+
+
+def test_how_the_table_was_read_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((80, 3)), columns=["a", "b", "c"]).round(3)
+    frame["rent"] = [f"{value:.2f}".replace(".", ",") for value in rng.uniform(300, 900, 80)]
+    frame["age"] = np.where(np.arange(80) % 9 == 0, -999, np.arange(80) % 60 + 20)
+    frame["y"] = np.arange(80) % 2
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    ask = ["protect", str(tmp_path / "t.csv"), "--label", "y", "--passive", "rent,a"]
+    assert _run(monkeypatch, *ask, "--percent", "10", "--targets", "30", "--json") == 0
+    found = capsys.readouterr()
+    json.loads(found.out)
+    assert "note: column 'rent': numbers such as '999,99' were read with" in found.err
+    assert "note: column 'age' has the value -999 in 9 of 80 rows" in found.err

@@ -228,3 +228,25 @@ def test_where_the_time_goes_and_codes_for_missing_values_told_before(tmp_path: 
     notes = json.loads((tmp_path / "out" / "audit.json").read_text())["notes"]
     assert any("1 columns may hold a value that stands for a missing one" in n for n in notes)
     assert "-999" not in "".join(notes)  # no value of anybody's in a report
+
+
+def test_two_columns_stay_two_in_the_command_where_both_names_are_one_column_too(
+    tmp_path: Path,
+) -> None:
+    frame = people().rename(columns={"age": "a", "income": "b"})
+    frame["a,b"], frame["plan"] = np.arange(len(frame)) % 7, "basic"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    flags = ("--label", "loan", "--passive", "a", "--passive", "b")
+    for name in ("check", "audit"):
+        done = run_here(name, "t.csv", *flags, cwd=tmp_path)
+        assert done.returncode == 2
+        last = [*done.stdout.splitlines(), *done.stderr.splitlines()][-1]
+        assert last == (
+            "This would run: whatleaks audit t.csv --label loan --passive a --passive b "
+            "--drop-constant"
+        )
+
+
+def test_the_command_of_check_names_the_folder_of_the_data_sets(tmp_path: Path) -> None:
+    done = run_here("check", "wine", "--data-home", ".", cwd=tmp_path)
+    assert done.stdout.splitlines()[-1].endswith(" --data-home .")

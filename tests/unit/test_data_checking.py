@@ -175,3 +175,13 @@ def test_lists_records_and_maps_are_left_out_when_asked() -> None:
     assert [("lists or records" in p.text) for p in found.problems] == [True] * 3
     assert found.ready is not None
     whatleaks.audit(odd, **found.ready, **QUICK)
+
+
+def test_words_among_the_numbers_of_a_label_are_told_once_with_a_remedy() -> None:
+    frame = pd.DataFrame({"v": np.arange(90.0) % 31, "own": np.arange(90.0) % 17})
+    frame["y"] = [f"{i * 0.37:.2f}" if i % 30 else "unknown" for i in range(90)]
+    found = check_table(frame, {**DEFAULTS, "label": "y", "passive": ("v",)}, thorough=True)
+    (problem,) = found.problems
+    assert "'unknown'" in problem.text
+    assert found.ready is not None
+    assert found.ready["na"] == ("unknown",)

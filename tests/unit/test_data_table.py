@@ -211,7 +211,10 @@ def test_several_passive_parties_each_with_a_file() -> None:
     assert joined.parties == (("income",), ("passive-2.income", "rent"))
     assert joined.frame["passive-2.income"].tolist() == [7, 9, 8]
     assert joined.frame["rent"].tolist() == [3, 5, 4]
-    assert "1 only in the passive-2 file" in joined.notes[-1]
+    assert joined.notes[-1].endswith(
+        "rows whose id not all files have: 0 of the active file, 0 of the passive file and 1 of the "
+        "passive-2 file"
+    )
 
 
 def test_at_most_three_ids_are_named() -> None:

@@ -136,6 +136,7 @@ def test_its_worth_is_the_minimum_of_the_loss_on_the_batch() -> None:
     alone = FEDERATION.alone(holdings, rows, FAST, Streams(3))
     for found, parties in ((together, ("active", "passive")), (alone, ("active",))):
         x, y = holdings.joined(parties), holdings.labels[rows.training] / 2
+        x = np.column_stack([x, np.ones(len(x))])  # an intercept, as whoever predicts has one
         batch = x[rows.training]
         # The gradient of the loss is zero at its minimum.
         w = np.linalg.lstsq(

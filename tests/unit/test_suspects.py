@@ -217,3 +217,35 @@ def test_rows_without_a_label_are_left_out_where_other_gaps_are_filled() -> None
     made = prepare(frame, "y", ["c"], rng=np.random.default_rng(0), missing="median")
     assert made.rows.tolist() == list(range(5, N))
     assert "5 of 60 rows with a missing label were left out" in made.notes
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        (["23-Feb-2017", "1-MAR-2018"], "2017-02-23"),
+        (["23 February 2017", "1 May 2018"], "2017-02-23"),
+        (["Feb 23, 2017", "Mar 1, 2018"], "2017-02-23"),
+        (["February 23, 2017", "May 1, 2018"], "2017-02-23"),
+        (["23Feb2017", "01MAR2018"], "2017-02-23"),
+    ],
+)
+def test_dates_with_the_month_in_letters(words: list[str], day: str) -> None:
+    frame, (note,), problems = read_written(pd.DataFrame({"d": words * 20}))
+    assert problems == ()
+    assert str(frame["d"].iloc[0].date()) == day
+    assert "month in letters" in note
+
+
+@pytest.mark.parametrize("date", ["2017-02-{:02d}", "{:02d}.02.2017", "2017-02-{:02d}T08:30:00"])
+def test_words_among_dates_are_told_with_a_remedy(date: str) -> None:
+    days = [date.format(i % 28 + 1) if i % 9 else "unknown" for i in range(90)]
+    _, _, (problem,) = read_written(pd.DataFrame({"d": days}))
+    assert "'d' holds dates and 10 values that are words ('unknown')" in problem.text
+    assert problem.remedy == {"na": ("unknown",), "missing": "median"}
+    _, _, problems = read_written(pd.DataFrame({"d": days}), na=("unknown",))
+    assert problems == ()
+
+
+def test_a_few_dates_among_words_are_words() -> None:
+    days = ["2017-02-01" if i % 9 == 0 else f"plan {'abc'[i % 3]}" for i in range(90)]
+    assert read_written(pd.DataFrame({"d": days}))[1:] == ((), ())

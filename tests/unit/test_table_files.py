@@ -315,3 +315,22 @@ def test_zeros_are_found_at_the_edges_of_blocks(
             saved(tmp_path, f"v,{'w' * (1 + shift)}\n" + "\n".join(f"{n},1" for n in padded))
         )
         assert frame["v"].tolist() == padded
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("44.13,blue,0", True),
+        ("5,1,0,yes", True),
+        ("0,1,2,3,y", False),
+        ("2019,2020,y", False),
+        ("q,0.5,y", False),
+    ],
+)
+def test_a_record_in_the_place_of_the_names_is_told(names: str, said: bool, tmp_path: Path) -> None:
+    row = ",".join("7" for _ in names.split(","))
+    (tmp_path / "t.csv").write_text("\n".join([names, *[row] * 30]))
+    notes = open_table(tmp_path / "t.csv").notes
+    assert [note for note in notes if "look like values" in note] == list(notes)
+    assert bool(notes) == said
+    assert not any("44" in note for note in notes)

@@ -206,7 +206,8 @@ def audit(
     )
     from whatleaks.api import audit as run
 
-    with ready_command(context, table, files, id, inner):
+    columns = [str(name) for name in source.frame.columns]
+    with ready_command(context, table, files, id, inner, columns):
         report = run(
             source.frame,
             source.label,
@@ -275,6 +276,7 @@ def ready_command(
     passive_files: Sequence[Path],
     id_column: str | None,
     inner: bool,
+    columns: Sequence[str],
 ) -> Iterator[None]:
     """Tell all problems of a table, and end with a command line that would run."""
     from whatleaks.data.problems import DEFAULTS, TableProblems
@@ -288,6 +290,8 @@ def ready_command(
             more = other_flags(
                 context, ("table", "label", "passive", "passive_file", "id", "inner", *DEFAULTS)
             )
-            command = audit_command(table, found.ready, passive_files, id_column, inner, more)
+            command = audit_command(
+                table, found.ready, passive_files, id_column, inner, more, columns
+            )
             print(f"This would run: {command}", file=sys.stderr)
         raise typer.Exit(found.exit_code) from None

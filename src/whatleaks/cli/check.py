@@ -107,9 +107,10 @@ def check(
     problems = [*asked, *found.problems]
     command = None
     if found.ready is not None and not any(problem.column for problem in asked):
-        told = (("--encoding", encoding), ("--sheet", sheet))
-        flags = [word for flag, value in told if value for word in (flag, value)]
-        command = audit_command(table, found.ready, files, id, inner, flags)
+        told = (("--encoding", encoding), ("--sheet", sheet), ("--data-home", data_home))
+        flags = [word for flag, value in told if value for word in (flag, str(value))]
+        columns = [str(name) for name in source.frame.columns]
+        command = audit_command(table, found.ready, files, id, inner, flags, columns)
     notes = [*source.notes, *found.notes, *found.doubts]
     if as_json:
         print_json(

@@ -115,11 +115,16 @@ def words(text: str | None) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
 
 
-def named(words: Sequence[str]) -> list[str]:
-    """Return names as a flag takes them: with commas between, or one by one if they hold some."""
-    if any("," in word for word in words):
-        return list(words)
-    return [",".join(words)]
+def named(words: Sequence[str], columns: Sequence[str] = ()) -> list[str]:
+    """Return names as a flag takes them: with commas between, or one by one if they hold some.
+
+    One by one also where the list would be read as other ``columns``: 'a' and 'b' beside 'a,b'.
+    """
+    from whatleaks.data.naming import chosen_names
+
+    together = ",".join(words)
+    alike = not columns or chosen_names([together], columns) == tuple(words)
+    return [together] if alike and not any("," in word for word in words) else list(words)
 
 
 def whole_numbers(flag: str, text: str | None) -> tuple[int, ...]:
@@ -156,8 +161,9 @@ def audit_command(
     id_column: str | None = None,
     inner: bool = False,
     more: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> str:
-    """Write an audit with these arguments as a command line that can be pasted."""
+    """Write an audit of a table with these ``columns`` as a command line that can be pasted."""
     from whatleaks.data.checking import flat
     from whatleaks.data.problems import changed_from_default
 
@@ -167,14 +173,14 @@ def audit_command(
             words += ["--passive-file", str(path)]
         words += ["--id", id_column or "", *(["--inner"] if inner else [])]
     else:
-        for word in named(flat(chosen["passive"])):
+        for word in named(flat(chosen["passive"]), columns):
             words += ["--passive", word]
     for name, value in changed_from_default(chosen).items():
         flag = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
             words.append(flag)
         elif isinstance(value, tuple):
-            each = list(value) if name == "na" else named(value)
+            each = list(value) if name == "na" else named(value, columns)
             words += [part for word in each for part in (flag, word)]
         else:
             words += [flag, str(value)]

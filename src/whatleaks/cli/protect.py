@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,6 +74,7 @@ def protect(
     from whatleaks.auditor.protect import protect as run
     from whatleaks.data.problems import raise_first
     from whatleaks.data.sources import open_source
+    from whatleaks.data.suspects import about_missing_codes
     from whatleaks.data.written import read_written
     from whatleaks.defenses.blurred_weights import BlurredWeights
     from whatleaks.trial.settings import Settings
@@ -85,8 +87,10 @@ def protect(
     source = open_source(
         table, label, passive or (), [], None, False, data_home, drop or (), encoding, sheet
     )
-    frame, _, asked = read_written(source.frame, decimal, thousands, na or (), encode_text)
+    frame, notes, asked = read_written(source.frame, decimal, thousands, na or (), encode_text)
     raise_first(problem for problem in asked if problem.column not in source.drop)
+    for note in (*source.notes, *notes, *about_missing_codes(frame, source.label, source.drop)):
+        print(f"note: {note}", file=sys.stderr)
     found = run(
         frame,
         source.label,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +24,9 @@ from whatleaks.cli.common import (
     use_plugins,
 )
 from whatleaks.errors import UsageError
+
+if TYPE_CHECKING:
+    from whatleaks.runs.work import Work
 
 
 def run(
@@ -50,6 +55,8 @@ def run(
     executor = choose(on, workers, address)
     works = sweep.load(file).works
     plan(works)  # refused before a store is made
+    for line in _as_read(works):
+        print(f"note: {line}", file=sys.stderr)
     with closing(Store(store)) as results:
         summary = perform(works, results, executor, display_for(verbose))
     if figure is not None:
@@ -60,6 +67,16 @@ def run(
         raise typer.Exit(INTERRUPTED)
     if summary.failed:
         raise typer.Exit(1)
+
+
+def _as_read(works: Iterable[Work]) -> list[str]:
+    """Say once how each table of the user's own is read: the runs do it somewhere else."""
+    from whatleaks.trial.preparing import read_own_file
+    from whatleaks.trial.scenario import Scenario
+
+    own = {(w.dataset, w.data): w for w in works if isinstance(w, Scenario) and w.table}
+    said = [f"{work.dataset}: {note}" for work in own.values() for note in read_own_file(work)[1]]
+    return list(dict.fromkeys(said))
 
 
 def results(

@@ -127,8 +127,8 @@ def _about_values(
             if few:
                 return problems + few
             values = read_columns(frame.iloc[kept], [*features, label])
-    if any("missing" in problem.remedy for problem in problems):
-        return problems  # the label may have gaps of its own: it is looked at without them
+    if label in reported or any("missing" in problem.remedy for problem in problems):
+        return problems  # a label with gaps or words of its own is looked at without them
     try:
         read_label(values[label], chosen["bins"])
     except WhatleaksError as refused:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whatleaks.data.naming import listed
-from whatleaks.data.no_records import total_row, unit_row
+from whatleaks.data.no_records import total_row, unit_row, values_as_names
 from whatleaks.errors import TableError
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
         notes.append(f"empty rows at the end of the table were left out: {count}")
     text = _Text(path, raw[:end] if count else raw, separator)
     rows = _first_rows(sample, separator, whole=len(raw) <= _SAMPLE)
+    if rows and values_as_names(rows[0]):
+        notes.append(
+            "the names in the first row look like values: if the table has no row of names, write one "
+            "above (the first record is lost otherwise)"
+        )
     units = unit_row(rows)
     if units:
         text = _Text(path, text.raw, separator, skipped=1)

@@ -73,7 +73,7 @@ def locate(card: Card, home: Path | None) -> Located:
         more = f" and {len(card.files) - 1} more" if len(card.files) > 1 else ""
         raise DataError(
             f"data set {card.name!r} is not here: no {wanted}{more} in {looked}. "
-            f"Run 'whatleaks data fetch {card.name}' or give the folder with {argument('home')}."
+            f"Run 'whatleaks data fetch {card.name}' or give the folder with {argument('home')} or WHATLEAKS_DATA."
         )
     return located
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ TOTALS = (
     *("total", "totals", "grand total", "sum", "summe", "gesamt", "insgesamt", "gesamtsumme"),
     *("somme", "suma", "totale", "average", "mean", "mittelwert", "durchschnitt"),
 )
+_PLAIN = re.compile(r"\s*-?\d+(?:\.\d+)?\s*")
 ADDENDS = 10  # with fewer a value may be the sum of the others by chance
 
 
@@ -41,6 +44,16 @@ def unit_row(rows: Sequence[Sequence[str]]) -> list[str]:
         else:
             others += bool(word)
     return units if len(units) > 1 or (units and not others) else []
+
+
+def values_as_names(names: Sequence[str]) -> bool:
+    """Say whether most names are numbers, and not a row of counted ones: a record without names above.
+
+    Columns may well be called 0, 1, 2 or 2019, 2020.
+    """
+    numbers = [float(name) for name in names if _PLAIN.fullmatch(name)]
+    counted = all(n.is_integer() for n in numbers) and all(a < b for a, b in pairwise(numbers))
+    return len(numbers) > len(names) / 2 and not counted
 
 
 def total_row(frame: pd.DataFrame) -> str:

@@ -39,6 +39,14 @@ _ORDERS = {
     "year, month, day": "%Y{0}%m{0}%d",
 }
 _HOURS = ("", " %H:%M", " %H:%M:%S")
+_IN_LETTERS = re.compile(
+    r"\d{1,2}([ ./-]?)[A-Za-z]{3,9}\1\d{4}(?: \d.*)?|[A-Za-z]{3,9} \d{1,2}, ?\d{4}(?: \d.*)?"
+)
+_LETTERED = (
+    *(f"%d{mark}{month}{mark}%Y" for mark in ("", " ", ".", "/", "-") for month in ("%b", "%B")),
+    *("%b %d, %Y", "%B %d, %Y"),
+)
+DATE = re.compile(r"\s*(?:\d{1,2}([./-])\d{1,2}\1\d{4}|\d{4}([./-])\d{1,2}\2\d{1,2})(?:[ T].*)?")
 TIME = re.compile(r"\s*([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?\s*")
 _LOOKED_AT = 1000
 _ENOUGH = 20  # values that are all possible dates by chance are fewer
@@ -158,6 +166,8 @@ def words_as_dates(series: pd.Series[Any]) -> tuple[pd.Series[Any] | None, str]:
     import pandas as pd
 
     first = series.dropna().iloc[:_LOOKED_AT]
+    if not first.empty and all(_IN_LETTERS.fullmatch(str(word).strip()) for word in first):
+        return _lettered(series)
     if first.empty or not all(_PARTED.fullmatch(str(word).strip()) for word in first):
         return None, ""
     words = pd.Series(series.dropna().unique()).astype("object")
@@ -182,6 +192,20 @@ def words_as_dates(series: pd.Series[Any]) -> tuple[pd.Series[Any] | None, str]:
         )
     ((order, dates),) = fitting.items()
     return series.map(dict(zip(words, dates, strict=True))), order
+
+
+def _lettered(series: pd.Series[Any]) -> tuple[pd.Series[Any] | None, str]:
+    """Read dates such as 31-Dec-2020, whose order is clear; "" where one of them is none."""
+    import pandas as pd
+
+    words = pd.Series(series.dropna().unique()).astype("object")
+    plain = words.map(lambda word: str(word).strip())
+    for days in _LETTERED:
+        for hours in _HOURS:
+            dates = pd.to_datetime(plain, format=days + hours, errors="coerce")
+            if not bool(dates.isna().any()):
+                return series.map(dict(zip(words, dates, strict=True))), "the month in letters"
+    return None, ""
 
 
 def words_as_times(series: pd.Series[Any]) -> pd.Series[Any]:

@@ -166,9 +166,7 @@ def join(
     for keys in right:
         common = common[common.isin(keys)]
     alone = len(left) - len(common), [len(keys) - len(common) for keys in right]
-    note = f"{alone[0]} only in the active file and " + " and ".join(
-        f"{count} only in the {party} file" for count, party in zip(alone[1], parties, strict=True)
-    )
+    note = _apart(alone[0], alone[1], parties)
     if common.empty:
         raise TableError(
             f"the files have no id in common in column {on!r} ({argument('id_column')})."
@@ -198,7 +196,7 @@ def join(
         brought.append(tuple(str(name) for name in part.columns))
         parts.append(part)
     if alone[0] or any(alone[1]):
-        notes.append(f"{argument('inner')} left out rows without a partner: {note}")
+        notes.append(f"{argument('inner')} left out {note}")
     return Joined(
         pd.concat(parts, axis=1),
         tuple(str(name) for name in mine),
@@ -206,6 +204,17 @@ def join(
         tuple(brought),
         tuple(notes),
     )
+
+
+def _apart(mine: int, theirs: Sequence[int], parties: Sequence[str]) -> str:
+    """Count the rows that are not joined; of more than two files one cannot say "only in"."""
+    if len(theirs) == 1:
+        return f"rows without a partner: {mine} only in the active file and {theirs[0]} only in the passive file"
+    counted = [f"{mine} of the active file"]
+    counted += [
+        f"{count} of the {party} file" for count, party in zip(theirs, parties, strict=True)
+    ]
+    return f"rows whose id not all files have: {', '.join(counted[:-1])} and {counted[-1]}"
 
 
 def _keys(frame: pd.DataFrame, on: str, where: str) -> pd.Series[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from whatleaks.data.naming import listed
 from whatleaks.data.problems import Problem
 from whatleaks.data.sheets import as_word
 from whatleaks.data.suspects import (
+    DATE,
     TIME,
     day_and_month,
     digits_as_dates,
@@ -35,16 +36,19 @@ if TYPE_CHECKING:
 MOSTLY = 0.5  # a column with this share of numbers has words among numbers
 FEW_NUMBERS = 20  # fewer distinct ones are codes of a category, not measurements
 MOST_WORDS = 30  # a column with more distinct words is no column of numbers
-_SPACES = " \u00a0\u202f'\u2019_"  # what groups digits and never marks decimals
+_SPACES = " \u00a0\u2009\u202f'\u2019_"  # what groups digits and never marks decimals
 _MARKS = (".", ",")
 _YES = {"yes", "y", "true", "t", "1", "ja", "j", "wahr", "oui", "si", "sí", "on"}
 _NO = {"no", "n", "false", "f", "0", "nein", "falsch", "non", "off"}
 _DIGITS = {"0", "1"}
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FRACTION = re.compile(r"\s*\d+\s*/\s*\d+\s*")
-_MINUS = "\u2212"  # as typesetters write it
+_MINUS = re.compile("[\u2010\u2011\u2012\u2013\u2212\uff0d]")  # as typesetters write it
+_DIGITS_ALONE = re.compile(r"\s*\d+\s*")
+_NO_LETTERS = re.compile(r"(?i)(?=.*\d)(?:[\W\d_]|\b[ap]\.?m\b)+")  # but those of 8:30 am
 _SIGNS = "".join(c for c in map(chr, range(0x20C1)) if unicodedata.category(c) == "Sc")
-_SIGN = rf"%|[{re.escape(_SIGNS)}]|EUR|USD|GBP|CHF"
+_CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|BRL|ZAR"
+_SIGN = rf"%|[A-Z]{{0,2}}[{re.escape(_SIGNS)}]|Rs\.?|{_CODES}"
 _WITH_UNIT = re.compile(  # before a number only signs: a letter there begins a code such as A12
     rf"\s*([+-]?)\s*(?:({_SIGN})\s*([+-]?[\d.,].*)|([\d.,].*?)\s*({_SIGN}|[^\W\d_]{{1,4}}))\s*"
 )
@@ -59,10 +63,11 @@ class Style:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """What a number looks like; groups are of three digits."""
+        """What a number looks like; groups are of three digits, or as in 12,34,567 of India."""
         group = f"[{re.escape(self.thousands)}{_SPACES}]"
         point = re.escape(self.decimal)
-        whole = rf"(?:\d+|[1-9]\d{{0,2}}(?:{group}\d{{3}})+)"
+        lakhs = r"|[1-9]\d?(?:,\d{2})+,\d{3}" if self.thousands == "," else ""
+        whole = rf"(?:\d+|[1-9]\d{{0,2}}(?:{group}\d{{3}})+{lakhs})"
         return re.compile(rf"\s*[+-]?(?:{whole}(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?\s*")
 
     def number(self, word: str) -> float:
@@ -200,6 +205,7 @@ def read_written(
         obeyed = obeyed or (decimal == "." and bool(times or _has_digit_dates(frame)))
     if told and not obeyed:
         notes.append(_idle(decimal, thousands))
+    notes += _left_as_words(frame, looked, {problem.column for problem in problems})
     return frame, tuple(notes), tuple(problems)
 
 
@@ -291,12 +297,29 @@ def _dates(
             elif _all(column, TIME):
                 changed[name] = words_as_times(column)
                 notes.append(f"column {said}: times were read as seconds since midnight")
+            elif not encode_text and (among := _words_among_dates(str(name), column)) is not None:
+                problems.append(among)
             elif _all(column, _FRACTION):
                 notes.append(
                     f"column {said} holds two numbers in a cell, such as '9/9': they were read as words; "
                     "write decimals, or two columns, to have numbers"
                 )
     return (frame.assign(**changed) if changed else frame), notes, problems
+
+
+def _words_among_dates(name: str, column: pd.Series[Any]) -> Problem | None:
+    """Report words without a digit in a column that otherwise holds dates."""
+    first = [str(word) for word in column.dropna().iloc[:1000]]
+    if not any(DATE.fullmatch(word) for word in first):
+        return None
+    counts = column.value_counts(dropna=True)
+    words = [str(word) for word in counts.index if not DATE.fullmatch(str(word))]
+    values = int(sum(counts[word] for word in words))
+    if not words or len(words) > MOST_WORDS or values > (1.0 - MOSTLY) * int(counts.sum()):
+        return None
+    if any(char.isdecimal() for word in words for char in word):
+        return None
+    return _among(name, "dates", values, words)
 
 
 def _has_digit_dates(frame: pd.DataFrame) -> bool:
@@ -396,7 +419,7 @@ def _looked(series: pd.Series[Any], told: Sequence[Style]) -> Written | None:
     signs = all(not u or re.fullmatch(_SIGN, u) for u in units)
     mixed = len(units) > 1 and signs and len(words) > FEW_NUMBERS
     plain = tuple(
-        rest if found == unit else word.replace(_MINUS, "-")
+        rest if found == unit else _MINUS.sub("-", word)
         for word, (found, rest) in zip(words, bare, strict=True)
     )
     reads = {style: tuple(_fits(style, word) for word in plain) for style in styles}
@@ -407,7 +430,7 @@ def _looked(series: pd.Series[Any], told: Sequence[Style]) -> Written | None:
 
 def _bare(word: str) -> tuple[str, str]:
     """Return the currency or percent sign of a word, if it has one, and what is left without it."""
-    word = word.replace(_MINUS, "-")
+    word = _MINUS.sub("-", word)
     found = _WITH_UNIT.fullmatch(word)
     if found is None:
         return "", word
@@ -503,6 +526,60 @@ def _ambiguous(name: str, seen: Written) -> Problem:
     )
 
 
+def _left_as_words(
+    frame: pd.DataFrame, looked: dict[Any, Written | None], asked: Collection[str]
+) -> list[str]:
+    """Say which columns hold numbers that could not be read as such, where nobody was asked.
+
+    No word is shown: notes stand in reports.
+    """
+    notes = []
+    for place, name in enumerate(frame.columns):
+        column, seen = frame.iloc[:, place], looked[name]
+        if str(name) in asked or not _is_words(column) or _all(column, _DIGITS_ALONE):
+            continue
+        if _all(column, _NO_LETTERS):
+            if not _all(column, _FRACTION):  # told already
+                words = [str(word).strip() for word in column.dropna().unique()]
+                odd = next((w for w in words if not is_number(w)), words[0])
+                shape = re.sub(r"\d", "9", odd)[:20]
+                notes.append(
+                    f"column {str(name)!r} holds values such as {shape!r}, which were read as words, "
+                    "not as numbers"
+                )
+        elif seen is not None and _with_units(seen):
+            notes.append(
+                f"column {str(name)!r} holds numbers with different units or letters: they were read as "
+                "words; write all alike to have numbers"
+            )
+        elif seen is not None and _few_among_words(seen):
+            notes.append(
+                f"column {str(name)!r} holds few numbers and words among them: all were read as words "
+                f"({argument('na')} with a word that means a missing value makes the others numbers)"
+            )
+    return notes
+
+
+def _with_units(seen: Written) -> bool:
+    """Say whether all words are numbers with something behind or before them, and not all the same."""
+    bare = [_bare(word) for word in seen.words]
+    return len({unit for unit, _ in bare}) > 1 and all(
+        any(_fits(style, rest) for style in STYLES) for _, rest in bare
+    )
+
+
+def _few_among_words(seen: Written) -> bool:
+    """Say whether most values are numbers, if only a few different ones, and the others have no digit."""
+    read: Bools = np.any([seen.reads[style] for style in STYLES], axis=0)
+    counts = np.array(seen.counts)
+    words = [word for word, number in zip(seen.words, read, strict=True) if not number]
+    return (
+        1 < int(read.sum()) <= FEW_NUMBERS
+        and counts[read].sum() >= MOSTLY * counts.sum()
+        and not any(char.isdecimal() for word in words for char in word)
+    )
+
+
 def _several(name: str, seen: Written) -> Problem:
     found = " and ".join(repr(unit) if unit else "none" for unit in reversed(seen.several))
     return Problem(
@@ -515,12 +592,24 @@ def _several(name: str, seen: Written) -> Problem:
 
 def _mixed(name: str, seen: Written, known: Sequence[Style]) -> list[Problem]:
     """Report words among numbers: how many values, and which words."""
-    styles = known or STYLES
-    read: Bools = np.any([seen.reads[style] for style in styles], axis=0)
+    both: Bools = np.any([seen.reads[style] for style in STYLES], axis=0)
+    if bool(both.all()) and not any(seen.fits(style) for style in seen.reads):
+        return [
+            Problem(
+                f"column {name!r} holds numbers in two ways of writing (decimals after ',' and after "
+                f"'.'): write all alike, or leave it out with {choice('drop', [name])}.",
+                {"drop": (name,)},
+                column=name,
+            )
+        ]
+    read: Bools = np.any([seen.reads[style] for style in known or STYLES], axis=0)
     counts = np.array(seen.counts)
     words = [word for word, number in zip(seen.words, read, strict=True) if not number]
     share = counts[read].sum() / counts.sum()
-    if not words or share < MOSTLY or int(read.sum()) <= FEW_NUMBERS or len(words) > MOST_WORDS:
+    if not words or int(read.sum()) <= FEW_NUMBERS:
+        return []
+    odd = all(_NO_LETTERS.fullmatch(word) for word in words)  # (1,234.50) may be half of a column
+    if not odd and (share < MOSTLY or len(words) > MOST_WORDS):
         return []
     values = int(counts[~read].sum())
     # No words for a missing value, as those of a spreadsheet are that begin with #.
@@ -534,12 +623,15 @@ def _mixed(name: str, seen: Written, known: Sequence[Style]) -> list[Problem]:
                 column=name,
             )
         ]
-    return [
-        Problem(
-            f"column {name!r} holds numbers and {values} {'value' if values == 1 else 'values'} that "
-            f"are words ({listed(words)}): say {choice('na', words[:1])} for each word that means "
-            "that the value is missing, or correct them.",
-            {"na": tuple(words), "missing": "median"},
-            column=name,
-        )
-    ]
+    return [_among(name, "numbers", values, words)]
+
+
+def _among(name: str, what: str, values: int, words: Sequence[str]) -> Problem:
+    """Report words among numbers or dates, with the arguments that read them as missing."""
+    return Problem(
+        f"column {name!r} holds {what} and {values} {'value' if values == 1 else 'values'} that "
+        f"are words ({listed(words)}): say {choice('na', words[:1])} for each word that means "
+        "that the value is missing, or correct them.",
+        {"na": tuple(words), "missing": "median"},
+        column=name,
+    )

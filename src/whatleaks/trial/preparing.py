@@ -163,8 +163,7 @@ def _load(scenario: Scenario, table: pd.DataFrame | None) -> tuple[pd.DataFrame,
 
 def _own_file(scenario: Scenario) -> pd.DataFrame:
     """Read the file that a sweep names; the runs before may have had another one of that name."""
-    from whatleaks.data.table import file_hash, is_file_name, open_table
-    from whatleaks.data.written import read_written
+    from whatleaks.data.table import file_hash, is_file_name
 
     if not is_file_name(scenario.dataset):
         raise SpecError(f"{scenario.dataset} is a table of the user's own: give it along")
@@ -172,12 +171,22 @@ def _own_file(scenario: Scenario) -> pd.DataFrame:
         raise SpecError(f'{scenario.dataset} needs a label: add data.label = "..."')
     if file_hash(scenario.dataset) != scenario.table:
         raise SpecError(f"{scenario.dataset} has changed since the sweep was read: start it again")
-    frame, _, problems = read_written(
-        open_table(
-            scenario.dataset,
-            scenario.prepared("encoding") or None,
-            scenario.prepared("sheet") or None,
-        ).frame,
+    frame, _ = read_own_file(scenario)
+    return frame
+
+
+def read_own_file(scenario: Scenario) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read the file that a sweep names as a table; return what was done to read it, too."""
+    from whatleaks.data.table import open_table
+    from whatleaks.data.written import read_written
+
+    opened = open_table(
+        scenario.dataset,
+        scenario.prepared("encoding") or None,
+        scenario.prepared("sheet") or None,
+    )
+    frame, notes, problems = read_written(
+        opened.frame,
         scenario.prepared("decimal") or None,
         scenario.prepared("thousands") or None,
         scenario.prepared("na"),
@@ -186,7 +195,7 @@ def _own_file(scenario: Scenario) -> pd.DataFrame:
     for problem in problems:
         if problem.column not in scenario.prepared("drop"):
             raise problem.error()
-    return frame
+    return frame, (*opened.notes, *notes)
 
 
 def _parties(

@@ -93,8 +93,8 @@ class TrainedOnBatch:
             f"{-(-records // size)} batches of {size}: the partner's "
             f"{self.curious_columns} columns{fakes} are what its "
             "equations for a batch are made of.",
-            "Accuracy is that of the loss's minimum, where more epochs would lead, with any defense "
-            "on the way there: what a defense costs in epochs is not in it.",
+            "Accuracy is that of the loss's minimum with an intercept, where more epochs would lead, "
+            "with any defense on the way there: what a defense costs in epochs is not in it.",
         )
 
     @property
@@ -286,9 +286,19 @@ def ridge_weights(x: Floats, y: Floats, alpha: float, link: Link = LINEAR) -> Fl
     )
 
 
+def _with_intercept(columns: Floats) -> Floats:
+    """Add a column of ones, as whoever predicts does.
+
+    The protocol as published has none, and columns lie in [0, 1]: without one neither a party alone
+    nor all together could place the boundary, and joining would seem to be worth nothing.
+    """
+    return np.column_stack([columns, np.ones(len(columns))])
+
+
 def ridge_values(columns: Floats, holdings: Holdings, rows: Rows, alpha: float) -> Floats:
     """Predict a numeric label of ``rows.judged`` at the minimum of the loss on ``rows.training``."""
     assert holdings.target is not None
+    columns = _with_intercept(columns)
     weights = ridge_weights(columns[rows.training], holdings.target[rows.training], alpha)
     return sealed(columns[rows.judged] @ weights)
 
@@ -305,6 +315,7 @@ def ridge_classes(
 
     A logistic regression tells the last class from the rest: the rest is its most frequent one.
     """
+    columns = _with_intercept(columns)
     top, x = holdings.classes - 1, columns[batch]
     if link is LOGISTIC:
         weights = ridge_weights(x, _last_class(holdings)[batch], alpha, link)
