@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -177,6 +178,16 @@ def test_skops(name: str, tmp_path: Path) -> None:
     assert given.digest() == read_model(pipeline, columns(frame)).digest()
 
 
+def test_skops_with_an_imputer_and_columns_chosen_by_their_kind(tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io")
+    frame = numbers(0)
+    chosen = (SimpleImputer(), make_column_selector(dtype_include="number"))
+    pipeline = fitted(make_pipeline(make_column_transformer(chosen), LogisticRegression()), frame)
+    skops.dump(pipeline, tmp_path / "m.skops")
+    given = read_model(tmp_path / "m.skops", NUMBERS)
+    assert given.digest() == read_model(pipeline, NUMBERS).digest()
+
+
 def test_skops_with_a_model_of_scikit_learn_that_is_not_read_yet(tmp_path: Path) -> None:
     skops = pytest.importorskip("skops.io")
     frame = numbers(0)
@@ -250,6 +261,36 @@ def test_onnx_with_one_input(name: str, zipmap: bool, tmp_path: Path) -> None:
     assert given.classes == tuple(model.classes_)
     told = model.predict_proba(frame[NUMBERS].to_numpy())
     assert np.abs(scores(given, frame)[0] - told).max() < 1e-6
+
+
+def test_onnx_with_an_imputer(tmp_path: Path) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    frame = numbers(3)
+    example = frame[NUMBERS].to_numpy(np.float32)[:1]
+    for mark in (np.nan, -1.0):
+        model = make_pipeline(SimpleImputer(missing_values=mark), LogisticRegression())
+        model.fit(frame[NUMBERS].to_numpy(), frame.y)
+        (tmp_path / "m.onnx").write_bytes(skl2onnx.to_onnx(model, example).SerializeToString())
+        if mark == mark:
+            with pytest.raises(UsageError, match="Imputer replaces values that are there"):
+                read_model(tmp_path / "m.onnx", NUMBERS)
+            continue
+        gappy = frame.assign(age=frame.age.where(frame.age < 60))
+        told = model.predict_proba(gappy[NUMBERS].to_numpy())
+        found, _ = scores(read_model(tmp_path / "m.onnx", NUMBERS), gappy, missing="median")
+        assert np.abs(found - told).max() < 1e-6
+
+
+def test_onnx_with_an_encoder_behind_another(tmp_path: Path) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    frame = mixed(2)[["age", "size", "y"]]
+    twice = make_pipeline(OrdinalEncoder(), OneHotEncoder(handle_unknown="ignore"))
+    front = make_column_transformer((twice, ["size"]), remainder=StandardScaler())
+    pipeline = fitted(make_pipeline(front, LogisticRegression()), frame)
+    graph = skl2onnx.to_onnx(pipeline, initial_types=inputs(frame)[0])
+    (tmp_path / "m.onnx").write_bytes(graph.SerializeToString())
+    with pytest.raises(UsageError, match="OneHotEncoder behind a scaler or an encoder"):
+        read_model(tmp_path / "m.onnx", columns(frame))
 
 
 @pytest.mark.parametrize("softmax", [True, False])

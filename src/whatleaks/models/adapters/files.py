@@ -130,8 +130,11 @@ def _skops(data: bytes, columns: Sequence[str]) -> GivenModel:
     return read_model(skops.io.loads(data, trusted=list(_TRUSTED)), columns)
 
 
-# Parts of scikit-learn's that skops asks about: nodes of trees and what is left of a training.
+# What skops asks about: nodes of trees, and what is left of a training (the kind of number that an
+# imputer saw, how columns were chosen). None of them runs anything when it is read.
 _TRUSTED = (
+    "numpy.dtype",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.tree._tree.Tree",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",

@@ -46,13 +46,14 @@ class Feature:
 
     A step is one of ``- / * +`` with a number, in the library's own order: so it rounds as
     the library rounds; ``single``: in single precision. Divisors and factors are positive: an
-    input never falls as its column rises.
+    input never falls as its column rises. ``coded``: the number is the word's of its ``Coding``.
     """
 
     column: str
     word: str | None = None
     steps: tuple[tuple[str, float], ...] = ()
     single: bool = False
+    coded: bool = False
 
     def of(self, values: Floats) -> Floats:
         """Return the input for values of the column."""
@@ -164,7 +165,8 @@ class GivenModel:
     """A fitted classifier. ``columns`` are the table's, in the model's order.
 
     ``classes`` name the scores' columns; empty where the model only counts them, which means
-    the label's values in sorted order. ``notes`` are for the report.
+    the label's values in sorted order. ``fills`` say what the model reads where a column has a
+    gap. ``notes`` are for the report.
     """
 
     source: str
@@ -174,6 +176,7 @@ class GivenModel:
     codings: tuple[Coding, ...] = ()
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    fills: tuple[tuple[str, float | str], ...] = ()
 
     def digest(self) -> str:
         """Return the hash that names the model."""
