@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import struct
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -366,6 +368,18 @@ DAMAGED: dict[str, bytes] = {
     "ubj": b"{L\x00\x00",
     "onnx": b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
     "zip": b"PK\x03\x04",
+    "zip's end": b"PK\x03\x04"
+    + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 1, 1, 46, 0, 0)
+    + b" " * 46,
+    "no trees": b"tree\nobjective=binary sigmoid:1\nnum_tree_per_iteration=1\nmax_feature_idx=2\n"
+    b"feature_names=age income balance\n\nend of trees\n",
+    "too many classes": b"tree\nobjective=multiclass num_class:3\nnum_tree_per_iteration=99999999999\n"
+    b"max_feature_idx=2\nfeature_names=age income balance\n\nTree=0\nleaf_value=1\n",
+    "a column too many": b"tree\nobjective=binary sigmoid:1\nnum_tree_per_iteration=1\n"
+    b"max_feature_idx=2\nfeature_names=age income balance\n\nTree=0\nleaf_value=1 2\n"
+    b"split_feature=7\nthreshold=1\ndecision_type=2\nleft_child=-1\nright_child=-2\n",
+    "no number": b"tree\nobjective=binary sigmoid:1\nnum_tree_per_iteration=1\nmax_feature_idx=2\n"
+    b"feature_names=age income balance\n\nTree=0\nleaf_value=nan\n",
 }
 
 
@@ -375,6 +389,48 @@ def test_a_damaged_file_gives_one_line(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="model_file") as told:
         read_model(tmp_path / "m", NUMBERS)
     assert "\n" not in str(told.value)
+
+
+def test_an_onnx_constant_without_a_value_gives_one_line(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    make = onnx.helper
+    nodes = [make.make_node("Constant", [], ["c"]), make.make_node("MatMul", ["x", "c"], ["z"])]
+    ends = [make.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [None, 3]) for name in "xz"]
+    graph = make.make_graph(nodes, "g", ends[:1], ends[1:])
+    (tmp_path / "m.onnx").write_bytes(make.make_model(graph).SerializeToString())
+    with pytest.raises(UsageError, match="damaged"):
+        read_model(tmp_path / "m.onnx", NUMBERS)
+
+
+def test_skops_that_is_damaged_or_fills_memory_gives_one_line(tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io")
+    frame, path = numbers(0), tmp_path / "m.skops"
+    whole = skops.dumps(LogisticRegression().fit(frame[NUMBERS], frame.y))
+    encrypted = bytearray(whole)
+    for mark, flag in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        encrypted[encrypted.find(mark) + flag] |= 1
+    path.write_bytes(bytes(encrypted))
+    with pytest.raises(UsageError, match="damaged"):
+        read_model(path, NUMBERS)
+    with zipfile.ZipFile(io.BytesIO(whole)) as held, zipfile.ZipFile(path, "w") as changed:
+        for name in held.namelist():
+            header = name.endswith(".npy")
+            changed.writestr(
+                name, held.read(name).replace(b"}", b"(") if header else held.read(name)
+            )
+    with pytest.raises(UsageError, match="damaged"):
+        read_model(path, NUMBERS)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("schema.json", b" " * 10_000_000)
+    with pytest.raises(UsageError, match="unpacks to more than a model could hold"):
+        read_model(path, NUMBERS)
+
+
+def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    model = LogisticRegression().fit(np.arange(6.0).reshape(2, 3), ["a", "b"])
+    model.coef_[0, 1] = np.nan
+    with pytest.raises(UsageError, match="numbers that are not finite"):
+        read_model(model, NUMBERS)
 
 
 def test_a_cut_or_changed_binary_file_is_refused_or_read(tmp_path: Path) -> None:
