@@ -154,8 +154,18 @@ def test_modules_that_are_not_supported_are_named() -> None:
             super().__init__()
             self.layer = nn.Linear(3, 2)
 
+    class Linear(nn.Linear):  # type: ignore[misc,name-defined,unused-ignore]
+        pass
+
+    hooked = nn.Sequential(nn.Linear(3, 2))
+    hooked[0].register_forward_hook(lambda *_: None)
     for module, words in (
         (Mine(), "a Mine may compute anything"),
+        (nn.Sequential(Linear(3, 2)), "a Linear with hooks, or of your own"),
+        (hooked, "a Linear with hooks, or of your own"),
+        (nn.Sequential(nn.Linear(3, 2), nn.Softmax(0)), "runs over dim=0, across people"),
+        (nn.Linear(3, 2).half(), "computes in torch.float16"),
+        (nn.Linear(3, 2).bfloat16(), "computes in torch.bfloat16"),
         (nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 2)), "layer GELU"),
         (nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2), nn.Sigmoid()), "on 2 outputs"),
         (nn.Sequential(nn.ReLU(), nn.Linear(3, 2)), "must begin with a Linear"),
