@@ -86,6 +86,9 @@ def test_xgboost_that_stopped_early_uses_its_best_rounds() -> None:
     )
     assert model.best_iteration < 50
     assert farthest(model, read_model(model, NUMBERS), frame) < 1e-6
+    told = about(read_model(model.get_booster(), NUMBERS), False)
+    assert any("Training stopped early: the best" in note for note in told)
+    assert any("The model numbers its classes" in note for note in told)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -139,6 +142,7 @@ def test_torch_and_safetensors(outputs: int, ends: str, tmp_path: Path) -> None:
     named = {"activation": "tanh", "columns": json.dumps(NUMBERS)}
     safetensors.save_file(module.state_dict(), path, metadata=named)
     again = read_model(path, list(reversed(NUMBERS)))
+    assert again.notes == ("The file's layers are taken in the order of their names: 0, 2.1, 3.",)
     assert np.array_equal(scores(again, frame)[0], scores(given, frame)[0])
     safetensors.save_file(module.state_dict(), path)
     with pytest.raises(UsageError, match="must name the activation"):

@@ -182,6 +182,17 @@ def test_a_search_and_an_imputer_are_looked_through() -> None:
     assert farthest(search, read_model(search, NUMBERS), frame) < 1e-12
 
 
+def test_a_column_that_the_pipeline_drops_is_no_part_of_the_federation() -> None:
+    frame = mixed(18)[[*NUMBERS, "city", "y"]]
+    front = make_column_transformer((StandardScaler(), NUMBERS))  # the remainder is dropped
+    pipeline = fitted(make_pipeline(front, LogisticRegression()), frame)
+    with pytest.raises(UsageError, match=r"does not take column 'city': use drop=\['city'\]"):
+        scores(read_model(pipeline, columns(frame)), frame)
+    given = read_model(pipeline, NUMBERS)
+    found, _ = scores(given, frame, drop=("city",))
+    assert np.abs(found - pipeline.predict_proba(frame[columns(frame)])).max() < 1e-12
+
+
 def test_bisection_finds_the_last_double() -> None:
     borders = np.array([0.0, -1e-300, 2.5, -7e300, np.inf, -np.inf])
     found = last_true(lambda x: np.asarray(x <= borders), len(borders))

@@ -65,6 +65,8 @@ def as_the_model_reads(
         if name in coded:
             seen[name] = _coded(seen[name], coded[name])
         elif read(name, seen[name]).numbers is None:
+            if all(feature.column != name for feature in given.features):
+                raise _not_taken([name])
             raise TableError(
                 f"column {name!r} holds words, where the model takes numbers: give the table as the "
                 "model reads it, or the pipeline with its encoder."
@@ -151,9 +153,14 @@ def _same_columns(given: GivenModel, prepared: Prepared) -> None:
         )
     unused = [name for name in held if name not in given.columns]
     if unused:
-        raise UsageError(
-            f"the model does not take column {listed(unused)}: use {choice('drop', unused)}."
-        )
+        raise _not_taken(unused)
+
+
+def _not_taken(columns: Sequence[str]) -> UsageError:
+    names = list(columns)
+    return UsageError(
+        f"the model does not take column {listed(names)}: use {choice('drop', names)}."
+    )
 
 
 def class_order(given: GivenModel, classes: Sequence[str]) -> list[int]:

@@ -78,6 +78,7 @@ class Feature:
         return replace(self, steps=(*self.steps, *steps))
 
 
+_SINGLE = 1e-6  # what single precision may leave below zero
 _STEP = {"-": np.subtract, "/": np.divide, "*": np.multiply, "+": np.add}
 
 
@@ -196,7 +197,7 @@ class GivenModel:
             numbers.append(core.base)
             fits = fits and len(core.outputs) == len(core.trees)
             fits = fits and all(0 <= output < len(core.base) for output in core.outputs)
-        if isinstance(core, Votes) and any((tree.value < 0.0).any() for tree in core.trees):
+        if isinstance(core, Votes) and any((tree.value < -_SINGLE).any() for tree in core.trees):
             raise UsageError("the model's trees hold numbers below zero, so these are no shares")
         if not all(np.isfinite(held).all() for held in numbers):
             raise UsageError("the model holds numbers that are not finite: train it anew")

@@ -36,9 +36,11 @@ def from_scikit(model: Any, columns: Sequence[str], last: Last | None = None) ->
     if count is None:
         raise UsageError(f"the {type(final).__name__} that was given is not fitted")
     names = None if named is None else [str(name) for name in named]
-    taken, notes = matched(names, int(count), columns)
+    kept = None if names is None else _needed(front, names, columns)
+    taken, notes = matched(kept, int(count) if kept is None else len(kept), columns)
+    called = dict(zip(kept or (), taken, strict=False))
     walk = Front()
-    features = [Feature(name) for name in taken]
+    features = [Feature(called.get(name, name)) for name in names or taken]
     for step in front:
         features = _through(step, features, walk)
     core = last(final) if last is not None else _core(final)
@@ -53,6 +55,15 @@ def from_scikit(model: Any, columns: Sequence[str], last: Last | None = None) ->
         notes,
         tuple(walk.fills.items()),
     )
+
+
+def _needed(front: Sequence[Any], names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return the model's columns but those that a ColumnTransformer drops and the table lacks."""
+    features, walk = [Feature(name) for name in names], Front()
+    for step in front:
+        features = _through(step, features, walk)
+    read = {feature.column for feature in features}
+    return [name for name in names if name in read or name in columns]
 
 
 def _title(steps: Sequence[Any]) -> str:

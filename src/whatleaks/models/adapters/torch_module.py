@@ -13,6 +13,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -151,7 +152,9 @@ def from_safetensors(data: bytes, columns: Sequence[str]) -> GivenModel:
     )
     core = dense(weights, biases, activation or "relu")
     source = "torch layers (safetensors)"
-    return _written(source, core, names, len(weights[0]), classes or (), columns)
+    found = _written(source, core, names, len(weights[0]), classes or (), columns)
+    order = f"The file's layers are taken in the order of their names: {', '.join(layers)}."
+    return replace(found, notes=(*found.notes, order)) if len(layers) > 1 else found
 
 
 def _tensor(name: str, told: Mapping[str, Any], body: bytes) -> Floats:
