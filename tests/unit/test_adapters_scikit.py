@@ -30,6 +30,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
+import whatleaks
 from given_tables import NUMBERS, WORDS, columns, farthest, mixed, prepared, scores
 from whatleaks.codec import decode, encode
 from whatleaks.errors import UsageError, WhatleaksError
@@ -312,3 +313,11 @@ def test_what_does_not_fit_the_table_is_refused() -> None:
     pipeline = fitted(make_pipeline(front(StandardScaler()), LogisticRegression()), frame)
     with pytest.raises(WhatleaksError, match="'city' holds 1 words that the model's encoder"):
         scores(read_model(pipeline, columns(frame)), frame.assign(city="Zz"))
+
+
+def test_a_mask_of_training_rows_is_read_as_a_column_would_be() -> None:
+    frame = mixed(19)[[*NUMBERS, "y"]]
+    model = fitted(LogisticRegression(), frame)
+    for mask in ([np.nan, *[True] * 59, *[False] * 60], list(range(120))):
+        with pytest.raises(WhatleaksError, match="must say 0 or 1"):
+            whatleaks.audit(frame, label="y", passive=["income"], model=model, trained_on=mask)
