@@ -215,7 +215,7 @@ def _marked(table: Any, trained_on: Any) -> tuple[Any, str]:
     """Return the table with a column that says which rows trained, and the column's name."""
     if isinstance(trained_on, str | int):
         return table, str(trained_on)
-    rows = [bool(row) for row in trained_on]
+    rows = list(trained_on)  # read as a column would be: a gap or another word is refused
     if len(rows) != len(table):
         raise UsageError(f"trained_on has {len(rows)} values, the frame {len(table)} rows")
     return table.assign(**{MARK: rows}), MARK

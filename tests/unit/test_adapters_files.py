@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import struct
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -83,6 +86,9 @@ def test_xgboost_that_stopped_early_uses_its_best_rounds() -> None:
     )
     assert model.best_iteration < 50
     assert farthest(model, read_model(model, NUMBERS), frame) < 1e-6
+    told = about(read_model(model.get_booster(), NUMBERS), False)
+    assert any("Training stopped early: the best" in note for note in told)
+    assert any("The model numbers its classes" in note for note in told)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -136,6 +142,7 @@ def test_torch_and_safetensors(outputs: int, ends: str, tmp_path: Path) -> None:
     named = {"activation": "tanh", "columns": json.dumps(NUMBERS)}
     safetensors.save_file(module.state_dict(), path, metadata=named)
     again = read_model(path, list(reversed(NUMBERS)))
+    assert again.notes == ("The file's layers are taken in the order of their names: 0, 2.1, 3.",)
     assert np.array_equal(scores(again, frame)[0], scores(given, frame)[0])
     safetensors.save_file(module.state_dict(), path)
     with pytest.raises(UsageError, match="must name the activation"):
@@ -151,8 +158,18 @@ def test_modules_that_are_not_supported_are_named() -> None:
             super().__init__()
             self.layer = nn.Linear(3, 2)
 
+    class Linear(nn.Linear):  # type: ignore[misc,name-defined,unused-ignore]
+        pass
+
+    hooked = nn.Sequential(nn.Linear(3, 2))
+    hooked[0].register_forward_hook(lambda *_: None)
     for module, words in (
         (Mine(), "a Mine may compute anything"),
+        (nn.Sequential(Linear(3, 2)), "a Linear with hooks, or of your own"),
+        (hooked, "a Linear with hooks, or of your own"),
+        (nn.Sequential(nn.Linear(3, 2), nn.Softmax(0)), "runs over dim=0, across people"),
+        (nn.Linear(3, 2).half(), "computes in torch.float16"),
+        (nn.Linear(3, 2).bfloat16(), "computes in torch.bfloat16"),
         (nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 2)), "layer GELU"),
         (nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2), nn.Sigmoid()), "on 2 outputs"),
         (nn.Sequential(nn.ReLU(), nn.Linear(3, 2)), "must begin with a Linear"),
@@ -175,6 +192,16 @@ def test_skops(name: str, tmp_path: Path) -> None:
     skops.dump(pipeline, tmp_path / "m.skops")
     given = read_model(tmp_path / "m.skops", columns(frame))
     assert given.digest() == read_model(pipeline, columns(frame)).digest()
+
+
+def test_skops_with_an_imputer_and_columns_chosen_by_their_kind(tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io")
+    frame = numbers(0)
+    chosen = (SimpleImputer(), make_column_selector(dtype_include="number"))
+    pipeline = fitted(make_pipeline(make_column_transformer(chosen), LogisticRegression()), frame)
+    skops.dump(pipeline, tmp_path / "m.skops")
+    given = read_model(tmp_path / "m.skops", NUMBERS)
+    assert given.digest() == read_model(pipeline, NUMBERS).digest()
 
 
 def test_skops_with_a_model_of_scikit_learn_that_is_not_read_yet(tmp_path: Path) -> None:
@@ -252,6 +279,36 @@ def test_onnx_with_one_input(name: str, zipmap: bool, tmp_path: Path) -> None:
     assert np.abs(scores(given, frame)[0] - told).max() < 1e-6
 
 
+def test_onnx_with_an_imputer(tmp_path: Path) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    frame = numbers(3)
+    example = frame[NUMBERS].to_numpy(np.float32)[:1]
+    for mark in (np.nan, -1.0):
+        model = make_pipeline(SimpleImputer(missing_values=mark), LogisticRegression())
+        model.fit(frame[NUMBERS].to_numpy(), frame.y)
+        (tmp_path / "m.onnx").write_bytes(skl2onnx.to_onnx(model, example).SerializeToString())
+        if mark == mark:
+            with pytest.raises(UsageError, match="Imputer replaces values that are there"):
+                read_model(tmp_path / "m.onnx", NUMBERS)
+            continue
+        gappy = frame.assign(age=frame.age.where(frame.age < 60))
+        told = model.predict_proba(gappy[NUMBERS].to_numpy())
+        found, _ = scores(read_model(tmp_path / "m.onnx", NUMBERS), gappy, missing="median")
+        assert np.abs(found - told).max() < 1e-6
+
+
+def test_onnx_with_an_encoder_behind_another(tmp_path: Path) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    frame = mixed(2)[["age", "size", "y"]]
+    twice = make_pipeline(OrdinalEncoder(), OneHotEncoder(handle_unknown="ignore"))
+    front = make_column_transformer((twice, ["size"]), remainder=StandardScaler())
+    pipeline = fitted(make_pipeline(front, LogisticRegression()), frame)
+    graph = skl2onnx.to_onnx(pipeline, initial_types=inputs(frame)[0])
+    (tmp_path / "m.onnx").write_bytes(graph.SerializeToString())
+    with pytest.raises(UsageError, match="OneHotEncoder behind a scaler or an encoder"):
+        read_model(tmp_path / "m.onnx", columns(frame))
+
+
 @pytest.mark.parametrize("softmax", [True, False])
 def test_onnx_as_torch_writes_it(softmax: bool, tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx")
@@ -325,6 +382,18 @@ DAMAGED: dict[str, bytes] = {
     "ubj": b"{L\x00\x00",
     "onnx": b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
     "zip": b"PK\x03\x04",
+    "zip's end": b"PK\x03\x04"
+    + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 1, 1, 46, 0, 0)
+    + b" " * 46,
+    "no trees": b"tree\nobjective=binary sigmoid:1\nnum_tree_per_iteration=1\nmax_feature_idx=2\n"
+    b"feature_names=age income balance\n\nend of trees\n",
+    "too many classes": b"tree\nobjective=multiclass num_class:3\nnum_tree_per_iteration=99999999999\n"
+    b"max_feature_idx=2\nfeature_names=age income balance\n\nTree=0\nleaf_value=1\n",
+    "a column too many": b"tree\nobjective=binary sigmoid:1\nnum_tree_per_iteration=1\n"
+    b"max_feature_idx=2\nfeature_names=age income balance\n\nTree=0\nleaf_value=1 2\n"
+    b"split_feature=7\nthreshold=1\ndecision_type=2\nleft_child=-1\nright_child=-2\n",
+    "no number": b"tree\nobjective=binary sigmoid:1\nnum_tree_per_iteration=1\nmax_feature_idx=2\n"
+    b"feature_names=age income balance\n\nTree=0\nleaf_value=nan\n",
 }
 
 
@@ -334,6 +403,48 @@ def test_a_damaged_file_gives_one_line(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="model_file") as told:
         read_model(tmp_path / "m", NUMBERS)
     assert "\n" not in str(told.value)
+
+
+def test_an_onnx_constant_without_a_value_gives_one_line(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    make = onnx.helper
+    nodes = [make.make_node("Constant", [], ["c"]), make.make_node("MatMul", ["x", "c"], ["z"])]
+    ends = [make.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [None, 3]) for name in "xz"]
+    graph = make.make_graph(nodes, "g", ends[:1], ends[1:])
+    (tmp_path / "m.onnx").write_bytes(make.make_model(graph).SerializeToString())
+    with pytest.raises(UsageError, match="damaged"):
+        read_model(tmp_path / "m.onnx", NUMBERS)
+
+
+def test_skops_that_is_damaged_or_fills_memory_gives_one_line(tmp_path: Path) -> None:
+    skops = pytest.importorskip("skops.io")
+    frame, path = numbers(0), tmp_path / "m.skops"
+    whole = skops.dumps(LogisticRegression().fit(frame[NUMBERS], frame.y))
+    encrypted = bytearray(whole)
+    for mark, flag in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        encrypted[encrypted.find(mark) + flag] |= 1
+    path.write_bytes(bytes(encrypted))
+    with pytest.raises(UsageError, match="damaged"):
+        read_model(path, NUMBERS)
+    with zipfile.ZipFile(io.BytesIO(whole)) as held, zipfile.ZipFile(path, "w") as changed:
+        for name in held.namelist():
+            header = name.endswith(".npy")
+            changed.writestr(
+                name, held.read(name).replace(b"}", b"(") if header else held.read(name)
+            )
+    with pytest.raises(UsageError, match="damaged"):
+        read_model(path, NUMBERS)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("schema.json", b" " * 10_000_000)
+    with pytest.raises(UsageError, match="unpacks to more than a model could hold"):
+        read_model(path, NUMBERS)
+
+
+def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    model = LogisticRegression().fit(np.arange(6.0).reshape(2, 3), ["a", "b"])
+    model.coef_[0, 1] = np.nan
+    with pytest.raises(UsageError, match="numbers that are not finite"):
+        read_model(model, NUMBERS)
 
 
 def test_a_cut_or_changed_binary_file_is_refused_or_read(tmp_path: Path) -> None:

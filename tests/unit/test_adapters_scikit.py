@@ -30,6 +30,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
+import whatleaks
 from given_tables import NUMBERS, WORDS, columns, farthest, mixed, prepared, scores
 from whatleaks.codec import decode, encode
 from whatleaks.errors import UsageError, WhatleaksError
@@ -182,6 +183,17 @@ def test_a_search_and_an_imputer_are_looked_through() -> None:
     assert farthest(search, read_model(search, NUMBERS), frame) < 1e-12
 
 
+def test_a_column_that_the_pipeline_drops_is_no_part_of_the_federation() -> None:
+    frame = mixed(18)[[*NUMBERS, "city", "y"]]
+    front = make_column_transformer((StandardScaler(), NUMBERS))  # the remainder is dropped
+    pipeline = fitted(make_pipeline(front, LogisticRegression()), frame)
+    with pytest.raises(UsageError, match=r"does not take column 'city': use drop=\['city'\]"):
+        scores(read_model(pipeline, columns(frame)), frame)
+    given = read_model(pipeline, NUMBERS)
+    found, _ = scores(given, frame, drop=("city",))
+    assert np.abs(found - pipeline.predict_proba(frame[columns(frame)])).max() < 1e-12
+
+
 def test_bisection_finds_the_last_double() -> None:
     borders = np.array([0.0, -1e-300, 2.5, -7e300, np.inf, -np.inf])
     found = last_true(lambda x: np.asarray(x <= borders), len(borders))
@@ -199,6 +211,11 @@ def test_two_outputs_and_layers_without_activation_become_one() -> None:
 REFUSED: dict[str, tuple[Any, str]] = {
     "step": (lambda: make_pipeline(PolynomialFeatures(), LogisticRegression()), "PolynomialF"),
     "clip": (lambda: make_pipeline(MinMaxScaler(clip=True), LogisticRegression()), "clip"),
+    "clip too": (lambda: make_pipeline(MaxAbsScaler(clip=True), LogisticRegression()), "clip"),
+    "no gap": (
+        lambda: make_pipeline(SimpleImputer(missing_values=-1), LogisticRegression()),
+        "SimpleImputer with missing_values=-1 is not supported",
+    ),
     "regressor": (LinearRegression, "does not classify"),
     "no attack": (GaussianNB, "no attack fits this model yet: GaussianNB"),
 }
@@ -213,6 +230,65 @@ def test_what_is_not_supported_is_named(name: str) -> None:
     with pytest.raises(UsageError, match=words) as told:
         read_model(model, NUMBERS)
     assert "\n" not in str(told.value)
+
+
+READ_TWICE: dict[str, tuple[Any, str]] = {
+    "rare words": (
+        lambda: make_column_transformer((OrdinalEncoder(max_categories=2), ["size"])),
+        "OrdinalEncoder with infrequent categories",
+    ),
+    "an encoder behind another": (
+        lambda: make_column_transformer(
+            (make_pipeline(OrdinalEncoder(), OneHotEncoder(handle_unknown="ignore")), ["size"])
+        ),
+        "OneHotEncoder behind a scaler or an encoder",
+    ),
+    "coded and as it is": (
+        lambda: make_column_transformer(
+            (OrdinalEncoder(), ["branch"]), (StandardScaler(), ["branch"])
+        ),
+        "reads column 'branch' in two ways",
+    ),
+    "coded in two orders": (
+        lambda: make_column_transformer(
+            (OrdinalEncoder(), ["size"]), (OrdinalEncoder(categories=[WORDS]), ["size"])
+        ),
+        "reads column 'size' in two ways",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(READ_TWICE))
+def test_a_column_that_cannot_be_held_as_the_model_reads_it_is_refused(name: str) -> None:
+    frame = mixed(15)[["size", "branch", "y"]]
+    make, words = READ_TWICE[name]
+    pipeline = fitted(make_pipeline(make(), LogisticRegression()), frame)
+    with pytest.raises(UsageError, match=words):
+        read_model(pipeline, columns(frame))
+
+
+def test_gaps_are_filled_as_the_models_own_imputer_fills_them() -> None:
+    frame = mixed(16)[[*NUMBERS, "city", "y"]].astype({"city": object})
+    frame.loc[::7, "income"] = np.nan
+    frame.loc[::5, "city"] = np.nan
+    words = make_pipeline(SimpleImputer(strategy="constant", fill_value="Cc"), OneHotEncoder())
+    numbers = make_pipeline(SimpleImputer(strategy="constant", fill_value=-1e5), StandardScaler())
+    front = make_column_transformer((words, ["city"]), (numbers, NUMBERS))
+    pipeline = fitted(make_pipeline(front, LogisticRegression()), frame)
+    given = read_model(pipeline, columns(frame))
+    assert farthest(pipeline, given, frame, missing="median") < 1e-12
+    assert not prepared(given, frame, missing="median").notes
+
+
+def test_gaps_that_the_audit_fills_itself_are_told() -> None:
+    frame = mixed(17)[[*NUMBERS, "y"]]
+    model = fitted(DecisionTreeClassifier(random_state=0), frame)
+    frame.loc[::7, "income"] = np.nan
+    made = prepared(read_model(model, NUMBERS), frame, missing="median")
+    assert "Gaps in 'income' were filled here by the median" in made.notes[-1]
+    assert "was not audited" in made.notes[-1]
+    whole = prepared(read_model(model, NUMBERS), frame, missing="drop-rows")
+    assert "Gaps" not in " ".join(whole.notes)
 
 
 def test_what_does_not_fit_the_table_is_refused() -> None:
@@ -237,3 +313,11 @@ def test_what_does_not_fit_the_table_is_refused() -> None:
     pipeline = fitted(make_pipeline(front(StandardScaler()), LogisticRegression()), frame)
     with pytest.raises(WhatleaksError, match="'city' holds 1 words that the model's encoder"):
         scores(read_model(pipeline, columns(frame)), frame.assign(city="Zz"))
+
+
+def test_a_mask_of_training_rows_is_read_as_a_column_would_be() -> None:
+    frame = mixed(19)[[*NUMBERS, "y"]]
+    model = fitted(LogisticRegression(), frame)
+    for mask in ([np.nan, *[True] * 59, *[False] * 60], list(range(120))):
+        with pytest.raises(WhatleaksError, match="must say 0 or 1"):
+            whatleaks.audit(frame, label="y", passive=["income"], model=model, trained_on=mask)

@@ -152,3 +152,9 @@ def test_rank_and_names() -> None:
     assert np.allclose(least_squares(twice, np.array([[1.0, 1.0, 2.0]])), 0.5)
     with pytest.raises(UsageError, match="there is no 'rccc'"):
         BoxSolution(estimator="rccc")
+
+
+@pytest.mark.filterwarnings("error")
+def test_weights_that_are_all_zero_leave_the_middle() -> None:
+    right = np.array([[0.3], [0.0]])
+    assert np.array_equal(nearest(np.zeros((1, 2)), right), np.full((2, 2), 0.5))

@@ -102,9 +102,11 @@ def nearest(matrix: Floats, right: Floats, centre: Floats | None = None) -> Floa
     piecewise quadratic: Newton's method with a line search ends after finitely many steps. A has
     few rows, so a step is a small system for every record, and all records step together.
     """
+    middle = half(matrix, right) if centre is None else centre
+    if not matrix.any():  # weights that are all zero say nothing of any column
+        return np.clip(middle, 0.0, 1.0)
     scale = max(float(np.linalg.norm(matrix, 2)), 1e-300)
     a, b = matrix / scale, right / scale
-    middle = half(matrix, right) if centre is None else centre
     y = np.zeros_like(b)
     open_rows = np.arange(len(b))
     for _ in range(STEPS):

@@ -42,11 +42,14 @@ def training_rows(frame: pd.DataFrame, column: str) -> tuple[pd.DataFrame, Bools
     return frame.drop(columns=column), np.asarray(yes, dtype=np.bool_)
 
 
-def as_the_model_reads(frame: pd.DataFrame, given: GivenModel) -> pd.DataFrame:
+def as_the_model_reads(
+    frame: pd.DataFrame, given: GivenModel, missing: str = "refuse"
+) -> pd.DataFrame:
     """Return the table with the words that the model's encoders read as its encoders read them.
 
     A column that they number holds these numbers then; one that they make one-hot holds
-    categories, even if it was written in numbers. All other columns must hold numbers.
+    categories, even if it was written in numbers. All other columns must hold numbers. Where gaps
+    are to be filled (``missing``), the model's own imputer does it.
     """
     lacking = [name for name in given.columns if name not in frame.columns]
     if lacking:
@@ -55,15 +58,39 @@ def as_the_model_reads(frame: pd.DataFrame, given: GivenModel) -> pd.DataFrame:
         )
     coded = {coding.column: coding for coding in given.codings}
     seen = frame.copy(deep=False)
+    if missing == "median":
+        for name, value in given.fills:
+            seen[name] = _without_gaps(seen[name], value)
     for name in given.columns:
         if name in coded:
-            seen[name] = _coded(frame[name], coded[name])
-        elif read(name, frame[name]).numbers is None:
+            seen[name] = _coded(seen[name], coded[name])
+        elif read(name, seen[name]).numbers is None:
+            if all(feature.column != name for feature in given.features):
+                raise _not_taken([name])
             raise TableError(
                 f"column {name!r} holds words, where the model takes numbers: give the table as the "
                 "model reads it, or the pipeline with its encoder."
             )
     return seen
+
+
+def _without_gaps(series: pd.Series[Any], value: float | str) -> pd.Series[Any]:
+    """Put the imputer's value where a cell is empty."""
+    if not series.isna().any():
+        return series
+    return series.astype(object if isinstance(value, str) else np.float64).fillna(value)
+
+
+def gap_notes(frame: pd.DataFrame, given: GivenModel) -> tuple[str, ...]:
+    """Say in which columns of a table, as the model reads it, the audit itself fills gaps."""
+    left = [name for name in given.columns if frame[name].isna().any()]
+    if not left:
+        return ()
+    return (
+        f"Gaps in {listed(left, at_most=len(left))} were filled here by the median or the most "
+        "frequent value: what the model says of these people with its own way to treat a gap was "
+        "not audited.",
+    )
 
 
 def _coded(series: pd.Series[Any], coding: Coding) -> Any:
@@ -126,9 +153,14 @@ def _same_columns(given: GivenModel, prepared: Prepared) -> None:
         )
     unused = [name for name in held if name not in given.columns]
     if unused:
-        raise UsageError(
-            f"the model does not take column {listed(unused)}: use {choice('drop', unused)}."
-        )
+        raise _not_taken(unused)
+
+
+def _not_taken(columns: Sequence[str]) -> UsageError:
+    names = list(columns)
+    return UsageError(
+        f"the model does not take column {listed(names)}: use {choice('drop', names)}."
+    )
 
 
 def class_order(given: GivenModel, classes: Sequence[str]) -> list[int]:

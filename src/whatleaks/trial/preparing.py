@@ -16,7 +16,7 @@ from whatleaks.defenses.protocol import DataDefense
 from whatleaks.errors import SpecError
 from whatleaks.models.adapters.given import GivenModel
 from whatleaks.seeds import Streams
-from whatleaks.trial.given import as_the_model_reads, over_columns, training_rows
+from whatleaks.trial.given import as_the_model_reads, gap_notes, over_columns, training_rows
 from whatleaks.trial.pictures import picture_holdings
 from whatleaks.trial.ready import Ready, numbered, of_prepared
 from whatleaks.trial.scenario import Scenario
@@ -49,7 +49,7 @@ def ready(
     if scenario.prepared("trained_on"):
         frame, trained = training_rows(frame, scenario.prepared("trained_on"))
     if given is not None:
-        frame = as_the_model_reads(frame, given)
+        frame = as_the_model_reads(frame, given, scenario.prepared("missing"))
     drop = scenario.prepared("drop")
     features = [str(c) for c in frame.columns if c != label and c not in drop]
     parties = _parties(scenario, features, streams)
@@ -60,7 +60,9 @@ def ready(
         groups, named = grouped(frame.iloc[prepared.rows], by)
         found = replace(found, groups=groups, group_names=named)
     if given is not None:
-        found = replace(found, given=over_columns(given, prepared, found.holdings, frame))
+        told = gap_notes(frame, given) if scenario.prepared("missing") == "median" else ()
+        core = over_columns(given, prepared, found.holdings, frame)
+        found = replace(found, given=core, notes=(*found.notes, *told))
     return found if scenario.shown or not scenario.table else numbered(found)
 
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
+import struct
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,15 +23,25 @@ from whatleaks.models.adapters.given import GivenModel
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".bin", ".sav", ".dill")
 
 _DAMAGE = (  # what a reader stumbles over in a file that is not what it seems
+    ArithmeticError,
     AttributeError,
-    IndexError,
-    KeyError,
-    OverflowError,
-    RecursionError,
+    EOFError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    StopIteration,
+    SyntaxError,
     TypeError,
     ValueError,
+    lzma.LZMAError,
+    struct.error,
+    tokenize.TokenError,
     zipfile.BadZipFile,
+    zlib.error,
 )
+_DENSEST = 100  # how often a zip file's size its contents may have: more is made to fill memory
 
 
 def read_file(path: Path, columns: Sequence[str]) -> GivenModel:
@@ -38,14 +52,9 @@ def read_file(path: Path, columns: Sequence[str]) -> GivenModel:
         raise UsageError(
             f"{argument('model_file')} {path} cannot be read: {error.strerror or error}"
         ) from None
-    if _pickled(path, data):
-        raise UsageError(
-            f"{argument('model_file')} {path} is a pickle, which may run any program when it is "
-            "opened: save the model with skops.io.dump, as ONNX, or in its library's own format "
-            "(XGBoost .json, LightGBM .txt, torch .safetensors)"
-        )
     try:
-        return _read(path, data, columns)
+        if not _pickled(path, data):
+            return _read(path, data, columns)
     except WhatleaksError as error:
         raise type(error)(f"{argument('model_file')} {path}: {error}") from None
     except _DAMAGE as error:
@@ -53,6 +62,11 @@ def read_file(path: Path, columns: Sequence[str]) -> GivenModel:
             f"{argument('model_file')} {path} is damaged, or of a version that is not known "
             f"({type(error).__name__})"
         ) from None
+    raise UsageError(
+        f"{argument('model_file')} {path} is a pickle, which may run any program when it is "
+        "opened: save the model with skops.io.dump, as ONNX, or in its library's own format "
+        "(XGBoost .json, LightGBM .txt, torch .safetensors)"
+    )
 
 
 def _pickled(path: Path, data: bytes) -> bool:
@@ -117,6 +131,8 @@ def _skops(data: bytes, columns: Sequence[str]) -> GivenModel:
     with zipfile.ZipFile(io.BytesIO(data)) as held:
         if "schema.json" not in held.namelist():
             raise UsageError("this is a zip file, but none of skops")
+        if sum(one.file_size for one in held.infolist()) > _DENSEST * len(data):
+            raise UsageError("this zip file unpacks to more than a model could hold")
     strange = [kind for kind in skops.io.get_untrusted_types(data=data) if kind not in _TRUSTED]
     if strange and strange[0].startswith("sklearn."):
         raise UsageError(
@@ -130,8 +146,11 @@ def _skops(data: bytes, columns: Sequence[str]) -> GivenModel:
     return read_model(skops.io.loads(data, trusted=list(_TRUSTED)), columns)
 
 
-# Parts of scikit-learn's that skops asks about: nodes of trees and what is left of a training.
+# What skops asks about: nodes of trees, and what is left of a training (the kind of number that an
+# imputer saw, how columns were chosen). None of them runs anything when it is read.
 _TRUSTED = (
+    "numpy.dtype",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.tree._tree.Tree",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",

@@ -14,6 +14,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats
 from whatleaks.codec import encode, travels
+from whatleaks.errors import UsageError
 from whatleaks.models.additive import link
 from whatleaks.models.network import Network
 from whatleaks.models.tree import Tree
@@ -46,13 +47,14 @@ class Feature:
 
     A step is one of ``- / * +`` with a number, in the library's own order: so it rounds as
     the library rounds; ``single``: in single precision. Divisors and factors are positive: an
-    input never falls as its column rises.
+    input never falls as its column rises. ``coded``: the number is the word's of its ``Coding``.
     """
 
     column: str
     word: str | None = None
     steps: tuple[tuple[str, float], ...] = ()
     single: bool = False
+    coded: bool = False
 
     def of(self, values: Floats) -> Floats:
         """Return the input for values of the column."""
@@ -76,6 +78,7 @@ class Feature:
         return replace(self, steps=(*self.steps, *steps))
 
 
+_SINGLE = 1e-6  # what single precision may leave below zero
 _STEP = {"-": np.subtract, "/": np.divide, "*": np.multiply, "+": np.add}
 
 
@@ -164,7 +167,8 @@ class GivenModel:
     """A fitted classifier. ``columns`` are the table's, in the model's order.
 
     ``classes`` name the scores' columns; empty where the model only counts them, which means
-    the label's values in sorted order. ``notes`` are for the report.
+    the label's values in sorted order. ``fills`` say what the model reads where a column has a
+    gap. ``notes`` are for the report.
     """
 
     source: str
@@ -174,6 +178,31 @@ class GivenModel:
     codings: tuple[Coding, ...] = ()
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    fills: tuple[tuple[str, float | str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be computed with: a file may hold anything."""
+        core, inputs = self.core, len(self.features)
+        steps = [step for feature in self.features for step in feature.steps]
+        numbers = [np.array([number for _, number in steps])]
+        if isinstance(core, Dense):
+            numbers += [*core.layers.weights, *core.layers.biases]
+            fits = len(core.layers.weights[0]) == inputs
+        else:
+            if not core.trees:
+                raise UsageError("the model has no trees: it says the same of everybody")
+            numbers += [tree.value for tree in core.trees]
+            fits = all(tree.feature.max() < inputs for tree in core.trees)
+        if isinstance(core, Boosted):
+            numbers.append(core.base)
+            fits = fits and len(core.outputs) == len(core.trees)
+            fits = fits and all(0 <= output < len(core.base) for output in core.outputs)
+        if isinstance(core, Votes) and any((tree.value < -_SINGLE).any() for tree in core.trees):
+            raise UsageError("the model's trees hold numbers below zero, so these are no shares")
+        if not all(np.isfinite(held).all() for held in numbers):
+            raise UsageError("the model holds numbers that are not finite: train it anew")
+        if not fits or any(number <= 0.0 for sign, number in steps if sign in "*/"):
+            raise UsageError("the model's parts do not fit each other: save it anew")
 
     def digest(self) -> str:
         """Return the hash that names the model."""

@@ -25,7 +25,7 @@ from whatleaks.models.adapters.given import (
     word_of,
 )
 from whatleaks.models.adapters.naming import matched
-from whatleaks.models.adapters.scikit import dense
+from whatleaks.models.adapters.scikit import Front, dense
 from whatleaks.models.adapters.tree_nodes import numbered
 from whatleaks.models.tree import Tree, double_borders
 
@@ -40,7 +40,7 @@ _AFTER = (  # what may follow the scores: it names the likeliest class or the co
     "Sub",
     "ZipMap",
 )
-_SAME = ("Cast", "Flatten", "Identity", "Imputer", "Reshape", "Dropout")
+_SAME = ("Cast", "Flatten", "Identity", "Reshape", "Dropout")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class _Walk:
 
     values: dict[str, Any]  # tuples of features, _Layers, _Scores
     constants: dict[str, Any]
-    codings: dict[str, Coding] = field(default_factory=dict)
+    front: Front = field(default_factory=Front)
     classes: tuple[str, ...] = ()
 
 
@@ -103,14 +103,16 @@ def from_onnx(data: bytes, columns: Sequence[str]) -> GivenModel:
     if not ends:
         raise UsageError("the graph ends without scores of classes: give a classifier")
     done = ends[-1]
+    walk.front.refuse_mixed(done.features)
     return GivenModel(
         "ONNX graph",
         taken,
         done.features,
         done.core,
-        tuple(walk.codings.values()),
+        tuple(walk.front.codings.values()),
         walk.classes,
         notes,
+        tuple(walk.front.fills.items()),
     )
 
 
@@ -249,6 +251,8 @@ def _on_features(
     sign = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}.get(kind)
     if sign is not None and number is not None and values[0] is not None:
         return _scaled(kind, features, sign, number)
+    if kind == "Imputer":
+        return _filled(walk, features, said)
     if kind in ("OneHotEncoder", "LabelEncoder"):
         return _encoded(walk, kind, features, said)
     if kind in ("MatMul", "Gemm"):
@@ -291,12 +295,30 @@ def _encoded(
         raise UsageError(f"the graph's node {kind} has no list of words and numbers")
     found: list[Feature] = []
     for feature in features:
-        if feature.steps or feature.word is not None:
+        if feature.steps or feature.word is not None or feature.coded:
             raise UsageError(f"the graph has a {kind} behind a scaler or an encoder: not supported")
         other = 0.0 if one_hot and said.get("zeros", 1) else None
-        walk.codings[feature.column] = Coding(feature.column, words, codes, other)
-        found += [replace(feature, word=word) for word in words] if one_hot else [feature]
+        walk.front.code(Coding(feature.column, words, codes, other))
+        coded = [replace(feature, coded=True)]
+        found += [replace(feature, word=word) for word in words] if one_hot else coded
     return tuple(found)
+
+
+def _filled(
+    walk: _Walk, features: tuple[Feature, ...], said: dict[str, Any]
+) -> tuple[Feature, ...]:
+    """Enter what takes the place of a gap; the standard's default replaces zeros instead."""
+    values = np.ravel(said.get("imputed_value_floats", ()))
+    mark = said.get("replaced_value_float", 0.0)
+    if not len(values) or mark == mark:
+        raise UsageError(
+            "the graph's node Imputer replaces values that are there: not supported; leave such "
+            "cells empty"
+        )
+    for feature, value in zip(features, np.broadcast_to(values, (len(features),)), strict=True):
+        if value == value:
+            walk.front.fill(feature, float(value))
+    return features
 
 
 def _labels(said: dict[str, Any]) -> tuple[str, ...]:

@@ -53,6 +53,10 @@ def about(given: GivenModel, marked: bool) -> tuple[str, ...]:
         f"The model was trained elsewhere ({given.source}); nothing was trained here.",
         *given.notes,
     ]
+    if given.classes in ((), tuple(str(number) for number in range(given.core.classes))):
+        told.append(
+            "The model numbers its classes: they stand for the label's values in their order."
+        )
     if not marked:
         told.append(
             "Which rows the model was trained on is not known: attacked records may be among them, "

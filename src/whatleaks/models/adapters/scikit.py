@@ -7,6 +7,7 @@ list of inputs. What cannot be written down this way is refused by its name.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from whatleaks.models.tree import tree_from_sklearn
 
 ACTIVATION = {"logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
 
-Codings = dict[str, Coding]
 Last = Callable[[Any], Core]  # what turns the last step of a pipeline into a core
 
 
@@ -36,73 +36,113 @@ def from_scikit(model: Any, columns: Sequence[str], last: Last | None = None) ->
     if count is None:
         raise UsageError(f"the {type(final).__name__} that was given is not fitted")
     names = None if named is None else [str(name) for name in named]
-    taken, notes = matched(names, int(count), columns)
-    codings: Codings = {}
-    features = [Feature(name) for name in taken]
+    kept = None if names is None else _needed(front, names, columns)
+    taken, notes = matched(kept, int(count) if kept is None else len(kept), columns)
+    called = dict(zip(kept or (), taken, strict=False))
+    walk = Front()
+    features = [Feature(called.get(name, name)) for name in names or taken]
     for step in front:
-        features = _through(step, features, codings)
+        features = _through(step, features, walk)
     core = last(final) if last is not None else _core(final)
-    _refuse_mixed(features, codings)
+    walk.refuse_mixed(features)
     return GivenModel(
         f"{type(model).__module__.partition('.')[0]} {_title(steps)}",
         taken,
         tuple(features),
         core,
-        tuple(codings.values()),
+        tuple(walk.codings.values()),
         tuple(word_of(name) for name in final.classes_),
         notes,
+        tuple(walk.fills.items()),
     )
+
+
+def _needed(front: Sequence[Any], names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return the model's columns but those that a ColumnTransformer drops and the table lacks."""
+    features, walk = [Feature(name) for name in names], Front()
+    for step in front:
+        features = _through(step, features, walk)
+    read = {feature.column for feature in features}
+    return [name for name in names if name in read or name in columns]
 
 
 def _title(steps: Sequence[Any]) -> str:
     return " > ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))
 
 
-def _refuse_mixed(features: Sequence[Feature], codings: Codings) -> None:
-    """Refuse a column that is read in two ways: the audit can hold it in one only."""
-    for feature in features:
-        coding = codings.get(feature.column)
-        if coding is not None and coding.one_hot != (feature.word is not None):
-            raise UsageError(
-                f"the model reads column {feature.column!r} in two ways: not supported"
-            )
+@dataclass(frozen=True)
+class Front:
+    """What the steps in front of a model do to whole columns: the words, and what fills gaps."""
+
+    codings: dict[str, Coding] = field(default_factory=dict)
+    fills: dict[str, float | str] = field(default_factory=dict)
+
+    def code(self, coding: Coding) -> None:
+        """Enter how the words of a column are read."""
+        before = self.codings.get(coding.column, coding)
+        if before.one_hot != coding.one_hot or (coding.codes and before != coding):
+            raise _two_ways(coding.column)
+        self.codings[coding.column] = coding
+
+    def fill(self, feature: Feature, value: float | str) -> None:
+        """Enter what a gap becomes, if that is said of the column as it is in the table."""
+        if feature.steps or feature.word is not None or feature.coded:
+            return
+        if self.fills.setdefault(feature.column, value) != value:
+            raise _two_ways(feature.column)
+
+    def refuse_mixed(self, features: Sequence[Feature]) -> None:
+        """Refuse a column that is read in two ways: the audit can hold it in one only."""
+        for feature in features:
+            coding = self.codings.get(feature.column)
+            if coding is not None and (coding.one_hot, not coding.one_hot) != (
+                feature.word is not None,
+                feature.coded,
+            ):
+                raise _two_ways(feature.column)
 
 
-def _through(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
-    """Return the inputs after a step; encoders enter what they do into ``codings``."""
+def _two_ways(column: str) -> UsageError:
+    return UsageError(f"the model reads column {column!r} in two ways: not supported")
+
+
+def _through(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
+    """Return the inputs after a step; encoders and imputers enter into ``walk`` what they do."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return features
     kind = type(step).__name__
     if kind == "Pipeline":
         for _, inner in step.steps:
-            features = _through(inner, features, codings)
+            features = _through(inner, features, walk)
         return features
     if kind not in _STEPS or not type(step).__module__.startswith("sklearn."):
         raise UsageError(
             f"the pipeline's step {kind} is not supported yet: use {', '.join(_STEPS)}"
         )
-    return _STEPS[kind](step, features, codings)
+    return _STEPS[kind](step, features, walk)
 
 
-def _standard(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
-    del codings
+def _standard(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
+    del walk
     return _scaled(features, ("-", step.mean_ if step.with_mean else None), ("/", step.scale_))
 
 
-def _min_max(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
-    del codings
+def _min_max(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
+    del walk
     if step.clip:
         raise UsageError("the pipeline's step MinMaxScaler with clip=True is not supported yet")
     return _scaled(features, ("*", step.scale_), ("+", step.min_))
 
 
-def _max_abs(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
-    del codings
+def _max_abs(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
+    del walk
+    if getattr(step, "clip", False):
+        raise UsageError("the pipeline's step MaxAbsScaler with clip=True is not supported yet")
     return _scaled(features, ("/", step.scale_))
 
 
-def _robust(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
-    del codings
+def _robust(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
+    del walk
     return _scaled(features, ("-", step.center_), ("/", step.scale_))
 
 
@@ -114,49 +154,63 @@ def _scaled(features: list[Feature], *steps: tuple[str, Any]) -> list[Feature]:
     ]
 
 
-def _imputer(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
-    """Pass what is there: the audit fills gaps itself (``missing``) or refuses them."""
-    del codings
+def _imputer(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
+    """Pass what is there, and say what takes the place of a gap."""
     if len(step.get_feature_names_out()) != len(features):
         raise UsageError("the pipeline's step SimpleImputer adds or drops columns: not supported")
+    mark = step.missing_values
+    if isinstance(mark, str | int | float | np.number) and mark == mark:
+        raise UsageError(
+            f"the pipeline's step SimpleImputer with missing_values={mark!r} is not supported: it "
+            "replaces values that are there; leave such cells empty"
+        )
+    for feature, value in zip(features, step.statistics_, strict=True):
+        if isinstance(value, str):
+            walk.fill(feature, value)
+        elif value is not None and value == value:
+            walk.fill(feature, float(value))
     return features
 
 
-def _identity(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+def _identity(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
     """Pass everything on: what a fitted ColumnTransformer writes for "passthrough"."""
-    del codings
+    del walk
     if step.func is not None:
         raise UsageError("the pipeline's step FunctionTransformer with a function is not supported")
     return features
 
 
-def _one_hot(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+def _one_hot(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
     if getattr(step, "infrequent_categories_", None) is not None:
         raise UsageError(
             "the pipeline's step OneHotEncoder with infrequent categories is not supported yet"
         )
-    found = []
+    found: list[Feature] = []
     for i, feature in enumerate(features):
         words = _words(feature, step.categories_[i], "OneHotEncoder")
         dropped = None if step.drop_idx_ is None else step.drop_idx_[i]
         other = None if step.handle_unknown == "error" else 0.0
-        codings[feature.column] = Coding(feature.column, words, (), other)
+        walk.code(Coding(feature.column, words, (), other))
         found += [Feature(feature.column, word) for k, word in enumerate(words) if k != dropped]
     return found
 
 
-def _ordinal(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+def _ordinal(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
+    if getattr(step, "infrequent_categories_", None) is not None:
+        raise UsageError(
+            "the pipeline's step OrdinalEncoder with infrequent categories is not supported yet"
+        )
     for i, feature in enumerate(features):
         words = _words(feature, step.categories_[i], "OrdinalEncoder")
         known = step.handle_unknown == "use_encoded_value" and np.isfinite(step.unknown_value)
         other = float(step.unknown_value) if known else None
         codes = tuple(float(k) for k in range(len(words)))
-        codings[feature.column] = Coding(feature.column, words, codes, other)
-    return features
+        walk.code(Coding(feature.column, words, codes, other))
+    return [replace(feature, coded=True) for feature in features]
 
 
 def _words(feature: Feature, categories: Any, kind: str) -> tuple[str, ...]:
-    if feature.steps or feature.word is not None:
+    if feature.steps or feature.word is not None or feature.coded:
         raise UsageError(f"the pipeline has a {kind} behind a scaler or an encoder: not supported")
     words = tuple(word_of(value) for value in categories if value is not None and value == value)
     if len(set(words)) != len(categories):
@@ -167,7 +221,7 @@ def _words(feature: Feature, categories: Any, kind: str) -> tuple[str, ...]:
     return words
 
 
-def _columns(step: Any, features: list[Feature], codings: Codings) -> list[Feature]:
+def _columns(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
     """Let every part of a ColumnTransformer act on its own columns."""
     names = [feature.column for feature in features]
     found: list[Feature] = []
@@ -175,7 +229,7 @@ def _columns(step: Any, features: list[Feature], codings: Codings) -> list[Featu
         if isinstance(part, str) and part == "drop":
             continue
         places = _places(chosen, getattr(step, "feature_names_in_", None), len(names))
-        found += _through(part, [features[i] for i in places], codings)
+        found += _through(part, [features[i] for i in places], walk)
     return found
 
 
@@ -192,7 +246,7 @@ def _places(chosen: Any, names: Any, count: int) -> list[int]:
     return [known.index(c) if isinstance(c, str) else range(count)[int(c)] for c in one]
 
 
-_STEPS: dict[str, Callable[[Any, list[Feature], Codings], list[Feature]]] = {
+_STEPS: dict[str, Callable[[Any, list[Feature], Front], list[Feature]]] = {
     "StandardScaler": _standard,
     "MinMaxScaler": _min_max,
     "MaxAbsScaler": _max_abs,

@@ -13,6 +13,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +29,7 @@ from whatleaks.models.network import ACTIVATIONS
 _KNOWN = {"ReLU": "relu", "Tanh": "tanh", "Sigmoid": "sigmoid"}
 _SKIPPED = ("Dropout", "Identity", "Flatten")  # they change nothing once a model is trained
 _LINKS = ("Softmax", "LogSoftmax")
+_PLAIN = ("Linear", "Sequential", *_KNOWN, *_SKIPPED, *_LINKS)
 _TYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16}
 
 
@@ -51,7 +53,18 @@ def from_torch(module: Any, columns: Sequence[str]) -> GivenModel:
         raise UsageError(
             f"the module uses several activations ({', '.join(sorted(used))}): use one"
         )
+    for part in parts:
+        if type(part).__name__ in _LINKS and part.dim not in (None, 1, -1):
+            raise UsageError(
+                f"the module's {type(part).__name__} runs over dim={part.dim}, across people: use 1"
+            )
     layers = [parts[i] for i in linear]
+    for layer in layers:
+        if str(layer.weight.dtype) not in ("torch.float32", "torch.float64"):
+            raise UsageError(
+                f"the module computes in {layer.weight.dtype}, which an audit does not: give "
+                "module.float()"
+            )
     outputs = int(layers[-1].out_features)
     last = kinds[linear[-1] + 1 :]
     if last not in (
@@ -72,6 +85,10 @@ def from_torch(module: Any, columns: Sequence[str]) -> GivenModel:
 def _flat(module: Any) -> list[Any]:
     """Return the layers one after another, without those that do nothing in prediction."""
     kind = type(module).__name__
+    hooks = ("_forward_hooks", "_forward_pre_hooks")
+    own = not type(module).__module__.startswith("torch.nn.modules.")
+    if any(getattr(module, name, None) for name in hooks) or (own and kind in _PLAIN):
+        raise UsageError(f"a {kind} with hooks, or of your own, may compute anything: leave it out")
     if kind == "Sequential":
         return [part for child in module for part in _flat(child)]
     if kind in _SKIPPED:
@@ -135,7 +152,9 @@ def from_safetensors(data: bytes, columns: Sequence[str]) -> GivenModel:
     )
     core = dense(weights, biases, activation or "relu")
     source = "torch layers (safetensors)"
-    return _written(source, core, names, len(weights[0]), classes or (), columns)
+    found = _written(source, core, names, len(weights[0]), classes or (), columns)
+    order = f"The file's layers are taken in the order of their names: {', '.join(layers)}."
+    return replace(found, notes=(*found.notes, order)) if len(layers) > 1 else found
 
 
 def _tensor(name: str, told: Mapping[str, Any], body: bytes) -> Floats:

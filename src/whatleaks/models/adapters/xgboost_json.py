@@ -47,7 +47,18 @@ def from_json(tree: Mapping[str, Any], columns: Sequence[str]) -> GivenModel:
     count = int(learner["learner_model_param"]["num_feature"])
     taken, notes = matched(names, count, columns)
     features = tuple(Feature(name) for name in taken)
-    return GivenModel("xgboost Booster", taken, features, core, notes=notes)
+    return GivenModel("xgboost Booster", taken, features, core, notes=(*notes, *_early(tree, core)))
+
+
+def _early(tree: Mapping[str, Any], core: Boosted) -> tuple[str, ...]:
+    """Say that only the best rounds count: a Booster by itself would predict with all."""
+    grown = len(tree["learner"]["gradient_booster"]["model"]["trees"])
+    if len(core.trees) == grown:
+        return ()
+    return (
+        f"Training stopped early: the best {len(core.trees)} of {grown} trees are audited, as "
+        "XGBClassifier predicts; Booster.predict would use all.",
+    )
 
 
 def _core(tree: Mapping[str, Any]) -> Boosted:
