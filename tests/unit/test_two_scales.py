@@ -20,7 +20,7 @@ from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.levels import UNSETTLED, above
 from whatleaks.auditor.people import count_people
 from whatleaks.auditor.pool import Pool
-from whatleaks.auditor.result import AuditResult, ThreatFinding
+from whatleaks.auditor.result import AuditResult, DigitsFinding, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.metrics.naming import names_more
@@ -352,3 +352,31 @@ def test_digits_are_enough_if_they_name_whom_nobody_names_without_joining(
     assert found.without is not None
     assert found.without.value == pytest.approx(1.0 - ill / 1000)
     assert found.enough == enough
+
+
+def test_digits_read_no_column_in_which_nobody_differs() -> None:
+    truth = np.column_stack([np.zeros(40), np.arange(40) / 39])
+    guess = told(CONSTANT, "constant", np.zeros((40, 2)), truth)
+    ones = sealed_ints(np.ones(40))
+    apart = sealed(truth - truth.mean(axis=0))
+    records = PerRecord(("rare", "age"), apart, (guess,), (), ones, ones, 40, 10)
+    measured = {
+        "digits": [4.0], "digits named": [40.0], "digits released": [9.0], "digits hidden": 6.3,
+        "digits columns": [0.0, 1.0],
+    }  # fmt: skip
+    scenario = Scenario("mine", share=0.5, threat="white-box", attacks=("lattice-decoding",))
+    found = digits_of([Entry(scenario, Outcome(measured), records)])
+    assert found is not None
+    assert found.enough == 4
+    assert found.columns == ("age",)
+
+
+def test_bits_are_told_only_where_the_rule_explains_what_is_read() -> None:
+    head = headline([threat("white-box", [NOTHING], [1.0])])
+    whole = (Measurement(1.0, 0.9, 1.0, 80, "share of people", "records"),)
+    found = DigitsFinding("white-box", ("p",), (1,), whole, (0.4,), 1.0, 1)
+    (line,) = [one for one in advice(head, (), (), found) if "exactly from one score" in one]
+    assert "carries" not in line
+    more = replace(found, released=(5.0,))
+    (line,) = [one for one in advice(head, (), (), more) if "exactly from one score" in one]
+    assert "holds 1 bit, one such score carries 5." in line

@@ -531,8 +531,14 @@ def _about_digits(found: DigitsFinding, already: Sequence[str]) -> Iterator[str]
         if at
         else ""
     )
+    held, carried = round(found.hidden), round(found.released[at])
+    # Bits are counted as of middling scores; where the rule falls short of what is read it explains nothing.
+    bits = (
+        f" One record of them holds {held} bit{'' if held == 1 else 's'}, one such score carries {carried}."
+        if carried >= held
+        else ""
+    )
     yield (
         f"With your part of the model your partner can read {which} exactly from one score with "
-        f"{found.enough} or more digits: {names}. One record of them holds {found.hidden:.0f} bits, "
-        f"one such score carries {found.released[at]:.0f}.{fewer}"
+        f"{found.enough} or more digits: {names}.{bits}{fewer}"
     )
