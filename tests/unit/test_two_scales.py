@@ -20,7 +20,7 @@ from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.levels import UNSETTLED, above
 from whatleaks.auditor.people import count_people
 from whatleaks.auditor.pool import Pool
-from whatleaks.auditor.result import AuditResult, DigitsFinding, ThreatFinding
+from whatleaks.auditor.result import AuditResult, DigitsFinding, People, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.metrics.naming import names_more
@@ -380,3 +380,31 @@ def test_bits_are_told_only_where_the_rule_explains_what_is_read() -> None:
     more = replace(found, released=(5.0,))
     (line,) = [one for one in advice(head, (), (), more) if "exactly from one score" in one]
     assert "holds 1 bit, one such score carries 5." in line
+
+
+def exact(name: str, column: str, followed: float, named_more: float, named: float) -> Any:
+    """Return a threat whose attack reads one column, with so many people named."""
+    made = threat(name, [share(followed)], [0.0])
+    (guess,) = made.findings
+    (one,) = guess.columns
+    counted = People(
+        share(named, 0.0), share(named - named_more, 0.0), (), 0.0, share(named), None,
+        share(named_more, 0.0), 0.0,
+    )  # fmt: skip
+    read = replace(one, column=column, recovered=share(followed), people=counted)
+    return replace(made, findings=(replace(guess, columns=(read,)),))
+
+
+def test_the_headline_counts_all_columns_that_are_read() -> None:
+    p, q = exact("white-box", "p", 0.995, 1.0, 1.0), exact("black-box", "q", 0.999, 0.99, 1.0)
+    assert headline([p, q]).sentence == (
+        "Joining lets your partner read all of your columns exactly: it names the exact value of 228 of "
+        "228 people, 0 of 228 without joining, in “p”."
+    )
+
+
+def test_columns_that_are_read_almost_are_not_told_as_read_exactly() -> None:
+    p, q = exact("white-box", "p", 1.0, 0.5, 1.0), exact("black-box", "q", 0.992, 0.0, 0.0)
+    assert headline([p, q]).sentence == (
+        "Joining lets your partner read column “p” exactly, and 1 more almost exactly."
+    )

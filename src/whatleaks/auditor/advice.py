@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from whatleaks.auditor.combine import sees_nothing
 from whatleaks.auditor.levels import (
@@ -141,12 +141,24 @@ def _little(found: Rated) -> str:
 
 
 def _exactly(found: Rated, tried: Sequence[Found]) -> str:
-    people = _named(found)
-    if people is not None:
-        return f"column “{found.worst[2].column}” exactly: it names {counted(people)}"
-    column = found.worst[2]
-    named = column.people is not None and column.people.named.value >= COMPLETE
-    return f"{_exact_columns(tried)} {'exactly' if named else 'almost exactly'}"
+    """Say which columns are read, those whose values are named apart from those read almost."""
+    column, people = found.worst[2], _named(found)
+    read: dict[str, bool] = {}
+    for _, _, one in tried:
+        if level(one) == "complete":
+            named = one.people is not None and one.people.named.value >= COMPLETE
+            read[one.column] = read.get(one.column, False) or named
+    every = {one.column for _, _, one in tried}
+    exact = [name for name, named in read.items() if named]
+    if not exact:
+        return f"{_which(list(read), every)} almost exactly"
+    said = f"{_which(exact, every)} exactly"
+    if len(exact) < len(read):
+        said += f", and {len(read) - len(exact)} more almost exactly"
+    if people is None:
+        return said
+    where = f", in “{column.column}”" if len(read) > 1 else ""
+    return f"{said}: it names {counted(people)}{where}"
 
 
 def _more(found: Rated) -> str:
@@ -168,15 +180,13 @@ def _more(found: Rated) -> str:
     return f"{text}, so no more is left to add." if bounded else f"{text}."
 
 
-def _exact_columns(tried: Sequence[Found]) -> str:
-    every = dict.fromkeys(column.column for _, _, column in tried)
-    read = dict.fromkeys(c.column for _, _, c in tried if level(c) == "complete")
+def _which(read: Sequence[str], every: Collection[str]) -> str:
     if len(read) == 1:
-        return f"column “{next(iter(read))}”"
+        return f"column “{read[0]}”"
     return (
         "all of your columns"
         if len(read) == len(every)
-        else (f"{len(read)} of your {len(every)} columns")
+        else f"{len(read)} of your {len(every)} columns"
     )
 
 
