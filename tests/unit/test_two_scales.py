@@ -408,3 +408,17 @@ def test_columns_that_are_read_almost_are_not_told_as_read_exactly() -> None:
     assert headline([p, q]).sentence == (
         "Joining lets your partner read column “p” exactly, and 1 more almost exactly."
     )
+
+
+def test_a_learner_who_follows_less_than_the_attacks_is_not_told_as_more() -> None:
+    wide = Measurement(0.46, 0.4, 0.47, 80, "leakage", "records")
+    head = headline([threat("white-box", [wide], [0.0], learnt=(0.46, 0.0, 1e-9))])
+    assert head.level == "medium"
+    assert "learns" not in head.sentence
+    assert head.sentence.endswith(" More, up to 51 % is not ruled out.")
+    assert head.up_to == pytest.approx(0.51)
+    assert above(head, 0.5) is not None
+    head = headline([threat("white-box", [wide], [0.0], learnt=(0.49, 0.0, 1e-9))])
+    assert (
+        "More, whoever learns from complete records of other people follows 49 %" in head.sentence
+    )
