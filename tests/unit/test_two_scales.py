@@ -422,3 +422,23 @@ def test_a_learner_who_follows_less_than_the_attacks_is_not_told_as_more() -> No
     assert (
         "More, whoever learns from complete records of other people follows 49 %" in head.sentence
     )
+
+
+def test_whoever_holds_records_too_is_never_rated_safer_than_who_holds_none() -> None:
+    much, some = (Measurement(v, v - 0.1, v + 0.1, 80, "", "records") for v in (0.8, 0.3))
+    queries = threat("boost-queries", [much], [0.0])  # boost-known is granted no probes
+    head = headline([queries, threat("boost-known", [some], [0.0])])
+    kept, records = head.conditions[1:]
+    assert kept.level == records.level == "high"
+    assert "joining adds 80 % in “c0”" in records.sentence
+    asked = threat("white-box-asking", [much], [0.0])
+    known = [threat(f"{box}-known", [some], [0.0]) for box in ("black-box", "white-box")]
+    records = headline([asked, *known]).conditions[2]
+    assert "; with your part of the model too: high, joining adds 80 %" in records.sentence
+
+
+def test_whoever_holds_the_model_is_not_called_low_where_who_does_not_is_open() -> None:
+    narrow = Measurement(0.03, 0.0, 0.09, 80, "", "records")
+    wide = Measurement(0.02, -0.05, 0.2, 80, "", "records")
+    head = headline([threat("white-box", [narrow], [1.0]), threat("black-box", [wide], [1.0])])
+    assert [c.level for c in head.conditions[:2]] == [UNSETTLED, UNSETTLED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from whatleaks.auditor.combine import sees_nothing
+from whatleaks.auditor.combine import sees_nothing, stronger
 from whatleaks.auditor.levels import (
     ALIKE,
     COMPLETE,
@@ -242,13 +242,18 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
     """Say what joining adds if the model is handed over, if not, if records are shared.
 
     Who shares records may keep the model: that is the line, and the model besides is added to it.
+    Nobody is rated safer for what a partner holds besides: who holds the model may do without it what the
+    weaker do, and who holds records may do whatever is tried without any.
     """
     records = [t for t in threats if _holds(t, Auxiliary, KnownValues)]
     both = [t for t in records if model_granted(t)]
+    model = [t for t in threats if model_granted(t) and t not in records]
+    kept = [t for t in threats if not model_granted(t) and t not in records]
+    alone = [t for t in records if t not in both]
     chosen = {
-        "model": [t for t in threats if model_granted(t) and t not in records],
-        "kept": [t for t in threats if not model_granted(t) and t not in records],
-        "records": [t for t in records if t not in both] or both,
+        "model": [*model, *(t for t in kept if any(stronger(one, t) for one in model))],
+        "kept": kept,
+        "records": [*alone, *kept] if alone else [*both, *model, *kept] if both else [],
     }[name]
     count = max((t.granted for t in records), default=0)
     # Who hijacks a training holds complete records of others, people whom nobody need share.
@@ -275,8 +280,9 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
         why = f"tried only by {who}, who sees no message about a person, which proves nothing"
         return Condition(name, f"{start}: {why}.", "")
     (threat, attack, column), said = found.worst, _told(found)
-    if name == "records" and chosen != both and list(attacked(both)):
-        more = rated(list(attacked(records)), compared, learnt(records))
+    if list(attacked(both)) and name == "records" and alone:
+        every = [*records, *model, *kept]
+        more = rated(list(attacked(every)), compared, learnt(every))
         same = more.word == "low" or _told(more) == said
         said += f"; with your part of the model too: {'the same' if same else _told(more)}"
     return Condition(
