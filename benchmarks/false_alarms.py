@@ -35,7 +35,7 @@ from whatleaks.trial.plan import models
 from whatleaks.trial.stage import Stage
 from whatleaks.trial.trial import run_group
 
-SLOW = ("generative-regression", "forest-generative-regression")
+SLOW = ("generative-regression", "generative-regression-snapped", "forest-generative-regression")
 STEPS = 300  # of training
 MOST = 0.05  # of the audits may raise an alarm
 

@@ -20,7 +20,7 @@ from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.levels import UNSETTLED, above
 from whatleaks.auditor.people import count_people
 from whatleaks.auditor.pool import Pool
-from whatleaks.auditor.result import AuditResult, ThreatFinding
+from whatleaks.auditor.result import AuditResult, DigitsFinding, People, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.metrics.naming import names_more
@@ -352,3 +352,93 @@ def test_digits_are_enough_if_they_name_whom_nobody_names_without_joining(
     assert found.without is not None
     assert found.without.value == pytest.approx(1.0 - ill / 1000)
     assert found.enough == enough
+
+
+def test_digits_read_no_column_in_which_nobody_differs() -> None:
+    truth = np.column_stack([np.zeros(40), np.arange(40) / 39])
+    guess = told(CONSTANT, "constant", np.zeros((40, 2)), truth)
+    ones = sealed_ints(np.ones(40))
+    apart = sealed(truth - truth.mean(axis=0))
+    records = PerRecord(("rare", "age"), apart, (guess,), (), ones, ones, 40, 10)
+    measured = {
+        "digits": [4.0], "digits named": [40.0], "digits released": [9.0], "digits hidden": 6.3,
+        "digits columns": [0.0, 1.0],
+    }  # fmt: skip
+    scenario = Scenario("mine", share=0.5, threat="white-box", attacks=("lattice-decoding",))
+    found = digits_of([Entry(scenario, Outcome(measured), records)])
+    assert found is not None
+    assert found.enough == 4
+    assert found.columns == ("age",)
+
+
+def test_bits_are_told_only_where_the_rule_explains_what_is_read() -> None:
+    head = headline([threat("white-box", [NOTHING], [1.0])])
+    whole = (Measurement(1.0, 0.9, 1.0, 80, "share of people", "records"),)
+    found = DigitsFinding("white-box", ("p",), (1,), whole, (0.4,), 1.0, 1)
+    (line,) = [one for one in advice(head, (), (), found) if "exactly from one score" in one]
+    assert "carries" not in line
+    more = replace(found, released=(5.0,))
+    (line,) = [one for one in advice(head, (), (), more) if "exactly from one score" in one]
+    assert "holds 1 bit, one such score carries 5." in line
+
+
+def exact(name: str, column: str, followed: float, named_more: float, named: float) -> Any:
+    """Return a threat whose attack reads one column, with so many people named."""
+    made = threat(name, [share(followed)], [0.0])
+    (guess,) = made.findings
+    (one,) = guess.columns
+    counted = People(
+        share(named, 0.0), share(named - named_more, 0.0), (), 0.0, share(named), None,
+        share(named_more, 0.0), 0.0,
+    )  # fmt: skip
+    read = replace(one, column=column, recovered=share(followed), people=counted)
+    return replace(made, findings=(replace(guess, columns=(read,)),))
+
+
+def test_the_headline_counts_all_columns_that_are_read() -> None:
+    p, q = exact("white-box", "p", 0.995, 1.0, 1.0), exact("black-box", "q", 0.999, 0.99, 1.0)
+    assert headline([p, q]).sentence == (
+        "Joining lets your partner read all of your columns exactly: it names the exact value of 228 of "
+        "228 people, 0 of 228 without joining, in “p”."
+    )
+
+
+def test_columns_that_are_read_almost_are_not_told_as_read_exactly() -> None:
+    p, q = exact("white-box", "p", 1.0, 0.5, 1.0), exact("black-box", "q", 0.992, 0.0, 0.0)
+    assert headline([p, q]).sentence == (
+        "Joining lets your partner read column “p” exactly, and 1 more almost exactly."
+    )
+
+
+def test_a_learner_who_follows_less_than_the_attacks_is_not_told_as_more() -> None:
+    wide = Measurement(0.46, 0.4, 0.47, 80, "leakage", "records")
+    head = headline([threat("white-box", [wide], [0.0], learnt=(0.46, 0.0, 1e-9))])
+    assert head.level == "medium"
+    assert "learns" not in head.sentence
+    assert head.sentence.endswith(" More, up to 51 % is not ruled out.")
+    assert head.up_to == pytest.approx(0.51)
+    assert above(head, 0.5) is not None
+    head = headline([threat("white-box", [wide], [0.0], learnt=(0.49, 0.0, 1e-9))])
+    assert (
+        "More, whoever learns from complete records of other people follows 49 %" in head.sentence
+    )
+
+
+def test_whoever_holds_records_too_is_never_rated_safer_than_who_holds_none() -> None:
+    much, some = (Measurement(v, v - 0.1, v + 0.1, 80, "", "records") for v in (0.8, 0.3))
+    queries = threat("boost-queries", [much], [0.0])  # boost-known is granted no probes
+    head = headline([queries, threat("boost-known", [some], [0.0])])
+    kept, records = head.conditions[1:]
+    assert kept.level == records.level == "high"
+    assert "joining adds 80 % in “c0”" in records.sentence
+    asked = threat("white-box-asking", [much], [0.0])
+    known = [threat(f"{box}-known", [some], [0.0]) for box in ("black-box", "white-box")]
+    records = headline([asked, *known]).conditions[2]
+    assert "; with your part of the model too: high, joining adds 80 %" in records.sentence
+
+
+def test_whoever_holds_the_model_is_not_called_low_where_who_does_not_is_open() -> None:
+    narrow = Measurement(0.03, 0.0, 0.09, 80, "", "records")
+    wide = Measurement(0.02, -0.05, 0.2, 80, "", "records")
+    head = headline([threat("white-box", [narrow], [1.0]), threat("black-box", [wide], [1.0])])
+    assert [c.level for c in head.conditions[:2]] == [UNSETTLED, UNSETTLED]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from whatleaks.auditor.combine import sees_nothing
+from whatleaks.auditor.combine import sees_nothing, stronger
 from whatleaks.auditor.levels import (
     ALIKE,
     COMPLETE,
@@ -142,12 +142,24 @@ def _little(found: Rated) -> str:
 
 
 def _exactly(found: Rated, tried: Sequence[Found]) -> str:
-    people = _named(found)
-    if people is not None:
-        return f"column “{found.worst[2].column}” exactly: it names {counted(people)}"
-    column = found.worst[2]
-    named = column.people is not None and column.people.named.value >= COMPLETE
-    return f"{_exact_columns(tried)} {'exactly' if named else 'almost exactly'}"
+    """Say which columns are read, those whose values are named apart from those read almost."""
+    column, people = found.worst[2], _named(found)
+    read: dict[str, bool] = {}
+    for _, _, one in tried:
+        if level(one) == "complete":
+            named = one.people is not None and one.people.named.value >= COMPLETE
+            read[one.column] = read.get(one.column, False) or named
+    every = {one.column for _, _, one in tried}
+    exact = [name for name, named in read.items() if named]
+    if not exact:
+        return f"{_which(list(read), every)} almost exactly"
+    said = f"{_which(exact, every)} exactly"
+    if len(exact) < len(read):
+        said += f", and {len(read) - len(exact)} more almost exactly"
+    if people is None:
+        return said
+    where = f", in “{column.column}”" if len(read) > 1 else ""
+    return f"{said}: it names {counted(people)}{where}"
 
 
 def _more(found: Rated) -> str:
@@ -169,15 +181,13 @@ def _more(found: Rated) -> str:
     return f"{text}, so no more is left to add." if bounded else f"{text}."
 
 
-def _exact_columns(tried: Sequence[Found]) -> str:
-    every = dict.fromkeys(column.column for _, _, column in tried)
-    read = dict.fromkeys(c.column for _, _, c in tried if level(c) == "complete")
+def _which(read: Sequence[str], every: Collection[str]) -> str:
     if len(read) == 1:
-        return f"column “{next(iter(read))}”"
+        return f"column “{read[0]}”"
     return (
         "all of your columns"
         if len(read) == len(every)
-        else (f"{len(read)} of your {len(every)} columns")
+        else f"{len(read)} of your {len(every)} columns"
     )
 
 
@@ -233,13 +243,18 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
     """Say what joining adds if the model is handed over, if not, if records are shared.
 
     Who shares records may keep the model: that is the line, and the model besides is added to it.
+    Nobody is rated safer for what a partner holds besides: who holds the model may do without it what the
+    weaker do, and who holds records may do whatever is tried without any.
     """
     records = [t for t in threats if _holds(t, Auxiliary, KnownValues)]
     both = [t for t in records if model_granted(t)]
+    model = [t for t in threats if model_granted(t) and t not in records]
+    kept = [t for t in threats if not model_granted(t) and t not in records]
+    alone = [t for t in records if t not in both]
     chosen = {
-        "model": [t for t in threats if model_granted(t) and t not in records],
-        "kept": [t for t in threats if not model_granted(t) and t not in records],
-        "records": [t for t in records if t not in both] or both,
+        "model": [*model, *(t for t in kept if any(stronger(one, t) for one in model))],
+        "kept": kept,
+        "records": [*alone, *kept] if alone else [*both, *model, *kept] if both else [],
     }[name]
     count = max((t.granted for t in records), default=0)
     # Who hijacks a training holds complete records of others, people whom nobody need share.
@@ -266,8 +281,9 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
         why = f"tried only by {who}, who sees no message about a person, which proves nothing"
         return Condition(name, f"{start}: {why}.", "")
     (threat, attack, column), said = found.worst, _told(found)
-    if name == "records" and chosen != both and list(attacked(both)):
-        more = rated(list(attacked(records)), compared, learnt(records))
+    if list(attacked(both)) and name == "records" and alone:
+        every = [*records, *model, *kept]
+        more = rated(list(attacked(every)), compared, learnt(every))
         same = more.word == "low" or _told(more) == said
         said += f"; with your part of the model too: {'the same' if same else _told(more)}"
     return Condition(
@@ -540,8 +556,14 @@ def _about_digits(found: DigitsFinding, already: Sequence[str]) -> Iterator[str]
         if at
         else ""
     )
+    held, carried = round(found.hidden), round(found.released[at])
+    # Bits are counted as of middling scores; where the rule falls short of what is read it explains nothing.
+    bits = (
+        f" One record of them holds {held} bit{'' if held == 1 else 's'}, one such score carries {carried}."
+        if carried >= held
+        else ""
+    )
     yield (
         f"With your part of the model your partner can read {which} exactly from one score with "
-        f"{found.enough} or more digits: {names}. One record of them holds {found.hidden:.0f} bits, "
-        f"one such score carries {found.released[at]:.0f}.{fewer}"
+        f"{found.enough} or more digits: {names}.{bits}{fewer}"
     )

@@ -25,15 +25,18 @@ def digits_of(entries: Sequence[Entry]) -> DigitsFinding | None:
     told: Any = [run.outcome.measurements for run in runs]
     records = sum(run.records.targets for run in runs)
     named = [int(sum(one["digits named"][k] for one in told)) for k in range(len(digits))]
-    without = _without(runs, [int(j) for j in first["digits columns"]])
+    places = [int(j) for j in first["digits columns"]]
+    without = _without(runs, places)
     enough = None
     for k in reversed(range(len(digits))):
         if without == records or named[k] - without < ENOUGH * (records - without):
             break
         enough = digits[k]
+    # Where nobody differs nothing is read: the score need not tell such a column at all.
+    differing = [j for j in places if any(run.records.apart[:, j].any() for run in runs)]
     return DigitsFinding(
         threat=runs[0].scenario.threat,
-        columns=tuple(runs[0].records.columns[int(j)] for j in first["digits columns"]),
+        columns=tuple(runs[0].records.columns[j] for j in differing or places),
         digits=digits,
         exact=tuple(wilson(count, records, "share of people") for count in named),
         released=tuple(

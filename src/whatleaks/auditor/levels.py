@@ -210,6 +210,8 @@ def rated(tried: Sequence[Found], compared: int, learner: Learnt | None = None) 
         learner = None  # the attacks show as much
     if word == "low" and learner is not None:
         word = UNSETTLED
+    elif word != UNSETTLED and learner is not None and learner.adds.value <= added.measured.value:
+        learner = None  # its interval reaches further; what it follows is not more than is said
     measured = [(one[2].column, added_) for one, added_ in every if one[2].differs]
     next_column, after = max(measured, key=lambda one: one[1].measured.high, default=("", None))
     next_to = 0.0 if after is None else min(after.measured.high, 1.0)
