@@ -1,9 +1,11 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all, into a folder that nobody else writes to."""
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -51,6 +53,38 @@ def check_writable(folder: Path) -> None:
         raise UsageError(
             f"{argument('out')}: cannot write to {folder} ({error.strerror}): choose another folder"
         ) from None
+
+
+@contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Hold a folder while results are made for it, and refuse one that another process holds.
+
+    Of two audits into one folder the slower would replace the other's result. A lock goes with its
+    process, so a killed one leaves none. Where a system has no such locks nothing is held.
+    """
+    if folder is None or sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise StoreError(f"cannot write to {folder}: {error.strerror}") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"{argument('out')}: another audit is writing to {folder}: wait for it, or choose "
+                "another folder"
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+        yield
+    finally:
+        os.close(handle)
 
 
 def _sweep(path: Path) -> None:

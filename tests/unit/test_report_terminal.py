@@ -18,7 +18,12 @@ def test_summary_fits_a_screen_and_holds_no_control_character(case: str) -> None
     text = summary(CASES[case]())
     assert text == summary(CASES[case]())
     assert all(c == "\n" or c.isprintable() for c in text)
-    assert "nan" not in text.replace("Quadratmetern", "")
+    for written in (
+        "Quadratmetern",
+        "nan<i>",
+    ):  # a column's name, and a note that tries to be markup
+        text = text.replace(written, "")
+    assert "nan" not in text
     assert text.endswith("\n")
 
 
@@ -143,3 +148,28 @@ def test_people_stand_beside_their_own_column() -> None:
     told = summary(replace(made, threats=threats))
     assert f"  {first}: named exactly" not in told
     assert f"  {second}: named exactly" in told
+
+
+def test_notes_stand_in_the_summary_and_those_of_a_threat_without_an_attack() -> None:
+    case = high_case()
+    silent = replace(
+        case.threats[0],
+        name="encrypted",
+        findings=tuple(f for f in case.threats[0].findings if f.role != "attack"),
+        notes=("Seed 0: 330 of 569 records trained.", "Seed 1: 331 of 569 records trained."),
+    )
+    seen = replace(silent, name="seen", findings=case.threats[0].findings)
+    notes = ("Column 'a' was read as codes.",)
+    told = summary(replace(case, threats=(silent, seen), notes=notes, seeds=(0, 1)))
+    assert "Worth knowing\n  - Column 'a' was read as codes.\n" in told
+    assert "  - encrypted: 330 of 569 records trained.\n" in told
+    assert "331" not in told  # once, not for every seed
+    assert "seen: 330" not in told  # its attacks have numbers
+    many = summary(replace(case, notes=tuple(f"note {k}" for k in range(20))))
+    assert "note 7" in many
+    assert "note 8" not in many
+    assert "and 12 more, in the report" in many
+
+
+def test_without_notes_there_is_no_heading_for_them() -> None:
+    assert "Worth knowing" not in summary(replace(high_case(), notes=()))

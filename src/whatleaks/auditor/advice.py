@@ -70,6 +70,7 @@ ASKED_AGAIN = (
     "another own part."
 )
 WHERE_TRIED = "on the seeds and records on which defenses were tried"
+READ = 0.01  # relative error below which a sum counts as read
 FEW_OF = 0.1  # of the people attacked: a headline that rests on fewer says so
 CLEARLY = 0.5  # of the headline: whoever adds at most that share of it stays clearly below
 
@@ -86,8 +87,7 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
     if not tried:
         nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")
         return Headline(
-            "No attack could be run under the chosen threats, which says nothing about safety.",
-            UNKNOWN, nothing, nothing, "", "", "", False, conditions, already, 1.0,
+            _no_columns(threats), UNKNOWN, nothing, nothing, "", "", "", False, conditions, already, 1.0,
             followed=followed,
         )  # fmt: skip
     attacks = sum(len(t.of("attack")) for t in threats)
@@ -124,6 +124,19 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
         column.column, found.beyond, conditions, already, found.up_to, found.open_column,
         found.added.scale, followed, found.learnt, found.differs,
     )  # fmt: skip
+
+
+def _no_columns(threats: Sequence[ThreatFinding]) -> str:
+    """Say that no attack guesses columns, and whether one reads the sum of them of every person."""
+    found = [one for threat in threats for one in threat.recovered if one.error < READ]
+    if not found:
+        return "No attack could be run under the chosen threats, which says nothing about safety."
+    best = min(found, key=lambda one: one.error)
+    return (
+        "No attack tried here guesses your columns one by one, which says nothing about safety. But your "
+        f"partner reads the weighted sum of them for each of the {best.records} people who trained "
+        f"(relative error {best.error:.0e}): one equation about every person."
+    )
 
 
 def _named(found: Rated) -> People | None:
@@ -428,7 +441,9 @@ def _about_defenses(
 ) -> list[str]:
     """Recommend the cheapest defense that stops the headline's leak, or say why there is none."""
     if head.level == UNKNOWN:
-        return ["No attack ran, so no defense was tried. Choose another threat or model."]
+        return [
+            "No attack on your columns ran, so no defense was tried. Choose another threat or model."
+        ]
     if head.level == "low":
         return ["No attack tried here calls for a defense. A stronger one may: see the limit."]
     if head.level == UNSETTLED and not head.differs:

@@ -37,6 +37,7 @@ from whatleaks.data.checking import check_table
 from whatleaks.data.naming import listed
 from whatleaks.data.table import pack_table, storable
 from whatleaks.errors import AuditError, choice
+from whatleaks.files import alone_in
 from whatleaks.models.adapters.given import GivenModel
 from whatleaks.runs.executors import Executor, choose
 from whatleaks.runs.provenance import code, environment, table_hash
@@ -116,7 +117,8 @@ def run_audit(
     packed = pack_table(frame, b"" if given is None else encode(given))
     first = _first(planned[0], frame, given, packed)
     del frame, checked  # the trials read the packed one: a large table is not held twice
-    if first.passive > WIDE:  # each seed more would cost as much as all defenses of a small table
+    slow = any("whole" in scenario.model_options for scenario in planned)  # on ciphertexts
+    if first.passive > WIDE or slow:  # a seed more costs as much as all defenses of a small table
         spec = replace(spec, more_seeds=0)
     fewer = min(spec.targets, max(FEWEST_ATTACKED, CELLS // max(1, first.passive)))
     one_defended = first.passive > VERY_WIDE and spec.defenses and spec.seeds > 1
@@ -147,7 +149,7 @@ def run_audit(
         first = replace(first, classes=classes)
 
     streams = Streams(spec.seed).under("summary")
-    with executor.lasting() as workers:
+    with alone_in(out), executor.lasting() as workers:
         summed = _rounds(
             spec,
             planned,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from whatleaks.arrays import Floats
-from whatleaks.auditor.notes import notes_of
+from whatleaks.auditor.notes import notes_of, recovered_of
 from whatleaks.auditor.plan import looks_at, watched
 from whatleaks.auditor.pool import LEARNER, TITLES, Parts, combine_guess, mean_of, pooled
 from whatleaks.auditor.result import GuessFinding, ThreatFinding
@@ -190,6 +190,7 @@ def _plain(
                 if streams is None
                 else notes_of([e for e in entries if e.scenario.threat == name]),
                 granted=max((e.records.granted for e in runs), default=0),
+                recovered=recovered_of(runs),
             )
         )
     return [with_weaker(threat, findings) for threat in findings]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whatleaks.auditor.result import ThreatFinding
+from whatleaks.auditor.result import Recovered, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import card, guesser
 from whatleaks.errors import UsageError, argument
@@ -51,6 +51,19 @@ def notes_of(entries: Sequence[Entry]) -> tuple[str, ...]:
         if entry.scenario.detector and entry.guessed:
             notes.append(_halts(entry, entries))
     return tuple(dict.fromkeys(notes))
+
+
+def recovered_of(entries: Sequence[Entry]) -> tuple[Recovered, ...]:
+    """Return how well the passive party's sums were recovered: the worst over the seeds, by attack."""
+    found: dict[str, Recovered] = {}
+    for entry in entries:
+        for name in entry.scenario.attacks:
+            error = entry.outcome.measurements.get(name)
+            if isinstance(error, float):  # no error per record: a guess of intermediate values
+                before = found.get(name)
+                worst = error if before is None else max(error, before.error)
+                found[name] = Recovered(name, entry.records.asked, worst)
+    return tuple(found.values())
 
 
 def value_notes(entries: Sequence[Entry], label: str, span: tuple[float, float]) -> list[str]:

@@ -154,10 +154,23 @@ class GuessFinding:
 
 
 @dataclass(frozen=True)
+class Recovered:
+    """How well the weighted sum of the passive columns is recovered, of every record that trained.
+
+    ``error`` is relative, the largest over the seeds; ``records`` are those of one seed.
+    """
+
+    attack: str
+    records: int
+    error: float
+
+
+@dataclass(frozen=True)
 class ThreatFinding:
     """All guesses under one threat model; ``notes`` say what no number can.
 
-    ``granted``: how many complete records of others the adversary holds.
+    ``granted``: how many complete records of others the adversary holds. ``recovered``: by attacks
+    that read what the passive party sends and no column of it.
     """
 
     name: str
@@ -169,6 +182,7 @@ class ThreatFinding:
     findings: tuple[GuessFinding, ...]
     notes: tuple[str, ...] = ()
     granted: int = 0
+    recovered: tuple[Recovered, ...] = ()
 
     def of(self, role: str) -> tuple[GuessFinding, ...]:
         """Return the findings of one role."""

@@ -250,8 +250,6 @@ def audit(
     page = report.to_html(out / "report.html")
     report.to_json(out / "audit.json")
     print(report.summary())
-    if model_file is not None:
-        print("\n".join(("About the model", *(f"  {note}" for note in report.result.notes))))
     print(readable(f"Report: {page.resolve()}"))
     if profile:
         print("\n".join(time_lines(report.result.phases)))

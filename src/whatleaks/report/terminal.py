@@ -29,6 +29,7 @@ _COLUMNS = 10
 _NAME = 26
 _BAR = 20
 _PEOPLE = 3
+_NOTES = 8
 
 
 def summary(result: AuditResult) -> str:
@@ -105,11 +106,32 @@ def summary(result: AuditResult) -> str:
             )
         lines += _wrap(printable(result.comparison.why), "  ", "  ")
     lines += ["", *_wrap(_columns_read(result))]
+    notes = _worth_knowing(result)
+    if notes:
+        lines += ["", "Worth knowing"]
+        for note in notes[:_NOTES]:
+            lines += _wrap(printable(note), "  - ", "    ")
+        if len(notes) > _NOTES:
+            lines.append(f"  and {len(notes) - _NOTES} more, in the report")
     if result.advice:
         lines += ["", "What would help"]
         for i, advice in enumerate(result.advice, 1):
             lines += _wrap(printable(advice), f"  {i}. ", "     ")
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _worth_knowing(result: AuditResult) -> list[str]:
+    """Return the notes on the audit, and of a threat that no attack fits what its first seed says."""
+    told = list(result.notes)
+    for threat in result.threats:
+        if not threat.of("attack"):
+            first = next(iter(result.seeds), 0)
+            told += [
+                f"{threat.name}: {note.removeprefix(f'Seed {first}: ')}"
+                for note in threat.notes
+                if note.startswith(f"Seed {first}: ") or not note.startswith("Seed ")
+            ]
+    return told
 
 
 def _columns_read(result: AuditResult) -> str:
