@@ -90,7 +90,27 @@ def test_other_threats_and_other_columns_are_not_compared() -> None:
     found = compare_defenses([tried("good", 0.2, 0.9), columns], "white-box")
     assert found is not None
     assert [p.name for p in found.points] == ["", "good"]
-    assert "Not compared" in found.why
+    assert found.recommended == "fewer"
+    assert "It is not drawn" in found.why
+    assert "Not compared" not in found.why  # it is what is recommended
+    found = compare_defenses(
+        [tried("best", 0.0, 0.9), replace(columns, title="Fewer")], "white-box"
+    )
+    assert found is not None
+    assert found.recommended == "best"
+    assert found.why.endswith("Not compared, as other columns are left to judge: Fewer.")
+
+
+def test_no_setting_is_said_to_fail_where_little_is_read_without_any() -> None:
+    little = tried("good", 0.0, 0.9)
+    assert little.column is not None
+    pair = replace(little.column, before=share(0.05))
+    little = replace(little, column=pair, worst=pair, columns=(pair,))
+    found = compare_defenses([little], "white-box")
+    assert found is not None
+    assert found.recommended == ""
+    assert "none can be seen to help" in found.why
+    assert "none of the" not in found.why
 
 
 def test_comparing_adds_settings_and_asks_noise_again() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from whatleaks.auditor.advice import (
     COST,
     ENOUGH,
+    WHERE_TRIED,
     cheapest,
     cost,
     points,
@@ -23,7 +24,7 @@ from whatleaks.auditor.result import Comparison, DefenseFinding, Trade
 def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Comparison | None:
     """Compare the defenses against one threat; None if none was tried against it."""
     tried = [d for d in defenses if threat in d.against and d.acts_on != "data"]
-    left_out = tuple(d.title for d in defenses if threat in d.against and d.acts_on == "data")
+    filters = [d for d in defenses if threat in d.against and d.acts_on == "data"]
     if not tried:
         return None
     worst = max((pair.before for d in tried for pair in d.columns), key=lambda m: m.value)
@@ -36,6 +37,9 @@ def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Compari
     )
     chosen = recommended(threat, defenses)
     why = _why(chosen, cheapest(threat, tried), trades)
+    if chosen in filters:
+        why += " It is not drawn, as it leaves other columns to judge."
+    left_out = [d.title for d in filters if d is not chosen]
     if left_out:
         why += f" Not compared, as other columns are left to judge: {', '.join(left_out)}."
     return Comparison(threat, trades, "" if chosen is None else chosen.name, why)
@@ -56,6 +60,11 @@ def _why(
         return (
             f"No setting is recommended: none that brings {rule} costs at most {points(COST)} of "
             f"accuracy. The cheapest, {dear.title}, costs {points(cost(dear))}."
+        )
+    if chosen is None and free.leak.value < ENOUGH:
+        return (
+            f"No setting is recommended, as none can be seen to help: {WHERE_TRIED} joining adds "
+            f"{share(free.leak)} in the worst column without any."
         )
     if chosen is None:
         closest = min(tried, key=lambda point: point.leak.value)
