@@ -101,6 +101,14 @@ def zipped(**files: str) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.parametrize("line", ["sep=;\r\n", '"sep=;"\n', "SEP=;\n", "\ufeffsep=;\n"])
+def test_a_line_that_says_what_separates_cells_is_obeyed(line: str, tmp_path: Path) -> None:
+    # A comma in every cell: without the line one would be taken for the other.
+    frame = read_table(saved(tmp_path, f"{line}a;b\n1,5;2,5\n3,5;4,5\n"))
+    assert list(frame.columns) == ["a", "b"]
+    assert frame["b"].tolist() == ["2,5", "4,5"]
+
+
 def test_a_zip_with_one_table_is_read_and_with_several_refused(tmp_path: Path) -> None:
     beside = {"__MACOSX/._t.csv": "x", ".DS_Store": "x", "folder/": ""}
     opened = open_table(

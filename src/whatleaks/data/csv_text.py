@@ -41,6 +41,7 @@ _MISSING = (
     "None",
     "<NA>",
 )
+_SAYS = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")
 
 
@@ -73,8 +74,9 @@ class _Text:
 
 def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read a text in UTF-8 as a table; return what was done to it, too."""
+    raw, said = _separator_line(raw)
     sample = raw[:_SAMPLE].decode("utf-8", errors="ignore")
-    separator = sniff(sample, whole=len(raw) <= _SAMPLE)
+    separator = said or sniff(sample, whole=len(raw) <= _SAMPLE)
     end = _end_of_rows(raw, separator)
     notes = []
     count = sum(bool(line.strip()) for line in raw[end:].splitlines())
@@ -102,6 +104,12 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
         frame = rest if len(rest) == len(frame) - 1 else frame.iloc[:-1]
         notes.append(f"the last row is no record but a total ({total}) and was left out")
     return frame, tuple(notes)
+
+
+def _separator_line(raw: bytes) -> tuple[bytes, str]:
+    """Return a text without the line in which spreadsheets say what separates cells, and what it says."""
+    found = _SAYS.match(raw)
+    return (raw, "") if found is None else (raw[found.end() :], found[1].decode())
 
 
 def _cut_into_cells(text: _Text) -> tuple[_Text, Any]:
