@@ -23,7 +23,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 def audit(folder: Path, *words: str, apart: bool = True) -> subprocess.CompletedProcess[str]:
     """Audit t.csv as a user would, in an interpreter of its own if ``apart``."""
-    base = ("audit", "t.csv", "--label", "y", "--passive", "income", "--quick")
+    base = ("audit", "t.csv", "--label", "y", "--passive", "income", "--quick", "--workers", "1")
     words = (*base, "--no-defenses", "--out", "out", *words)
     if not apart:
         return run_here(*words, cwd=folder, COLUMNS="80")
