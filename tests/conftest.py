@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("WHATLEAKS_WORKERS", "1")  # there are as many tests at once as cores
 # A busy machine is no failure: tests say how many cases, never how fast.
 # The same cases every time, so that a commit is green or red; WHATLEAKS_SEARCH=1 looks for new ones.
 settings.register_profile("same", deadline=None, derandomize=True)

@@ -25,7 +25,7 @@ from whatleaks.errors import UsageError
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 QUICK = {"quick": True, "targets": 40, "inversion_steps": 50}
-QUICK_FLAGS = ("--quick", "--targets", "40", "--inversion-steps", "50", "--workers", "1")
+QUICK_FLAGS = ("--quick", "--targets", "40", "--inversion-steps", "50")
 
 
 def command(

@@ -14,7 +14,7 @@ from test_commands import command, people
 
 from cli_here import run_here
 
-QUICK = ("--quick", "--no-defenses", "--targets", "30", "--workers", "1")
+QUICK = ("--quick", "--no-defenses", "--targets", "30")
 
 
 def ugly(rows: int = 160) -> pd.DataFrame:

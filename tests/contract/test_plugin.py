@@ -27,7 +27,7 @@ PARTS = {
     "threats": "example-trained-with",
     "federations": "example-nearest",
 }
-QUICK = ("--label", "y", "--passive", "c,d", "--quick", "--targets", "30", "--workers", "1")
+QUICK = ("--label", "y", "--passive", "c,d", "--quick", "--targets", "30")
 
 
 @pytest.fixture(scope="session")

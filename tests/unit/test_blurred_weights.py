@@ -33,10 +33,12 @@ def test_errors_of_estimated_scores_are_those_of_eqs_13_and_21() -> None:
         right = x @ matrix.T + off
         if columns < outputs:
             plain = ((least_squares(matrix, right) - x) ** 2).mean()
-            assert closed.agnostic_least_squares(matrix, mismatch) == pytest.approx(plain, abs=1e-9)
+            assert closed.agnostic_least_squares(matrix, mismatch) == pytest.approx(
+                plain, rel=1e-12, abs=1e-9
+            )
         plain = ((half_star(matrix, right) - x) ** 2).mean()
         found = closed.agnostic_half_star(matrix, closed.moments(x), mismatch)
-        assert found == pytest.approx(plain, abs=1e-9)
+        assert found == pytest.approx(plain, rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_every_case_meets_its_distance_and_its_closed_form(
         assert found.distance == pytest.approx(epsilon, rel=1e-5)
         shown = adjacent_differences(found.weights).T
         plain = ((half_star(shown, x @ matrix.T) - x) ** 2).mean()
-        assert found.predicted == pytest.approx(plain, abs=1e-9)
+        assert found.predicted == pytest.approx(plain, rel=1e-12, abs=1e-9)
         rotation = found.rotation
         if rotation is not None:
             assert np.abs(rotation.T @ rotation - np.eye(columns)).max() < 1e-9
@@ -66,12 +68,12 @@ def test_every_case_meets_its_distance_and_its_closed_form(
             "iii": lambda _, a: closed.one_column(matrix, a, known),
             "iv": lambda _, a: closed.two_classes(matrix, a, known),
         }[case](rotation, shown)
-        assert special == pytest.approx(plain, abs=1e-9)
+        assert special == pytest.approx(plain, rel=1e-12, abs=1e-9)
         # Remark 8: another way to write the equations changes nothing.
         mixed = np.random.default_rng(2).normal(size=(len(matrix), len(matrix)))
         again = ((half_star(mixed @ shown, x @ matrix.T @ mixed.T) - x) ** 2).mean()
         if case in ("i", "ii", "iv"):
-            assert again == pytest.approx(plain, abs=1e-8)
+            assert again == pytest.approx(plain, rel=1e-12, abs=1e-8)
         # No random weights at the same distance mislead more.
         rng = np.random.default_rng(3)
         for _ in range(20):

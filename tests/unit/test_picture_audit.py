@@ -252,7 +252,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("shown", [False, True])
 def test_an_audit_of_pictures_shows_them_only_if_asked(shown: bool, tmp_path: Path) -> None:
     path, out = saved(tmp_path, x=PIXELS, y=LABELS), tmp_path / "out"
-    flags = ["--quick", "--threat", "split-hijack", "--out", str(out), "--workers", "1"]
+    flags = ["--quick", "--threat", "split-hijack", "--out", str(out)]
     flags += ["--show-values"] if shown else ["--no-defenses"]
     done = CliRunner().invoke(app, ["audit", "--images", str(path), *flags])
     assert done.exit_code == 0, done.output

@@ -97,7 +97,7 @@ def test_an_audit_of_hijacks_names_who_was_noticed(
     frame = small_table()
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ["audit", str(tmp_path / "t.csv"), "--label", "y", "--passive", "c,d", "--quick"]
-    words += ["--threat", "split-hijack", "--out", str(tmp_path / "out"), "--workers", "1"]
+    words += ["--threat", "split-hijack", "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     result = json.loads((tmp_path / "out" / "audit.json").read_text())

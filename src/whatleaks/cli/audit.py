@@ -159,7 +159,10 @@ def audit(
     ] = False,
     workers: Annotated[
         int | None,
-        typer.Option(help="Worker processes; 0: one per core; by default as many as pay."),
+        typer.Option(
+            envvar="WHATLEAKS_WORKERS",
+            help="Worker processes; 0: one per core; by default as many as pay.",
+        ),
     ] = None,
     on: On = "local",
     address: Address = "",
