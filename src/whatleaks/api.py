@@ -123,7 +123,7 @@ def audit(
     complete, so that an interrupted one resumes. ``workers`` processes share the work (0: one
     per core, None: as many as pay), on this machine or ``on="ray"``. ``progress``: None shows it where somebody can
     see it. ``compare_defenses`` tries more settings of each defense and recommends one.
-    ``seeds``: how often all is repeated; None: three times, and twice more without defenses where no more
+    ``seeds``: how often all is repeated; None: three times, and once more without defenses where no more
     than 60 columns are to be protected. ``quick`` is for a first look: one seed, fewer records, steps and attacks. ``by``: a
     column by whose groups people are counted apart.
     """

@@ -74,7 +74,7 @@ def test_it_is_said_before_anything_runs_without_a_terminal_too(
     else:
         assert (
             said
-            == "warning: this audit takes about 70 s; a first look is quicker with quick=True\n"
+            == "warning: this audit takes about 60 s; a first look is quicker with quick=True\n"
         )
 
 

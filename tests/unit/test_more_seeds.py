@@ -1,4 +1,4 @@
-"""Two seeds more without defenses: narrower intervals for what is signed, at little cost."""
+"""A seed more without defenses: narrower intervals for what is signed, at little cost."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def test_an_audit_has_them_unless_somebody_says_how_many(monkeypatch: pytest.Mon
         "whatleaks.auditor.plan._defenses", lambda spec: [card("defense", "label-only")]
     )
     report = whatleaks.audit(table(), **SMALL).result
-    assert report.seeds == (0, 1, 2, 3, 4)
-    assert any("first 3 of 5 seeds" in note for note in report.notes)
+    assert report.seeds == (0, 1, 2, 3)
+    assert any("first 3 of 4 seeds" in note for note in report.notes)
     attack = report.threats[0].of("attack")[0]
-    assert attack.error.n == 5 * 12
+    assert attack.error.n == 4 * 12
     (defense,) = report.defenses
     assert defense.column is not None
     assert (defense.column.before.n, defense.column.after.n) == (3 * 12, 3 * 12)

@@ -86,7 +86,7 @@ def audit(
         int | None,
         typer.Option(
             help="How often to repeat with another split and training; by default 3 times, "
-            "and twice more without defenses."
+            "and once more without defenses."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
