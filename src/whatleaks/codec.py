@@ -12,7 +12,9 @@ from __future__ import annotations
 import json
 import math
 import struct
+import sys
 from dataclasses import fields, is_dataclass
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,8 +24,9 @@ from whatleaks.errors import WireError
 _MAGIC = b"WLK1"
 _CLASSES: dict[str, type[Any]] = {}
 _FIELDS: dict[type[Any], tuple[str, ...]] = {}  # asked for with every message, so kept
-_WRITER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+_BIG = sys.byteorder == "big"
 _ALLOWED_DTYPES = frozenset({"float64", "float32", "int64", "int32", "int8", "uint8", "bool"})
+_STORED = {name: np.dtype(name).newbyteorder("<") for name in _ALLOWED_DTYPES}
 _NAMES = {np.dtype(name): name for name in _ALLOWED_DTYPES}  # numpy spells a name anew each time
 LONGEST_HEADER = 1 << 28  # bytes, for what we wrote ourselves
 
@@ -44,8 +47,10 @@ def travels(cls: type[T]) -> type[T]:
 
 def encode(value: Any) -> bytes:
     """Encode a tree of plain values into bytes."""
+    parts: list[str] = []
     blobs: list[bytes] = []
-    header = _WRITER.encode(_pack(value, blobs)).encode()
+    _write(value, parts, blobs)
+    header = "".join(parts).encode()
     return b"".join([_MAGIC, struct.pack("<I", len(header)), header, *blobs])
 
 
@@ -97,10 +102,10 @@ class _Reader:
         self._view = view
         self._at = 0
 
-    def take(self, size: int) -> bytes:
+    def take(self, size: int) -> memoryview:
         if size < 0 or self._at + size > len(self._view):
             raise WireError("a message is cut short: an array is missing bytes")
-        piece = bytes(self._view[self._at : self._at + size])
+        piece = self._view[self._at : self._at + size]
         self._at += size
         return piece
 
@@ -108,51 +113,80 @@ class _Reader:
         return self._at == len(self._view)
 
 
-def _pack(value: Any, blobs: list[bytes]) -> Any:
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return {"f": float(value).hex()}
-    if isinstance(value, np.ndarray):
-        name = _NAMES.get(value.dtype) or value.dtype.name
-        if name not in _ALLOWED_DTYPES:
-            raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
-        little = value.astype(value.dtype.newbyteorder("<"), copy=False)
-        blobs.append(np.ascontiguousarray(little).tobytes())
-        return {"a": name, "s": list(value.shape)}
-    if isinstance(value, bytes):
+def _write(value: Any, header: list[str], blobs: list[bytes]) -> None:
+    """Write a value's place in the tree as JSON text; its numbers and bytes go to the blobs."""
+    kind = type(value)
+    if kind is str:
+        header.append(_quoted(value))
+    elif kind is np.ndarray:
+        _write_array(value, header, blobs)
+    elif kind in _FIELDS and _CLASSES.get(kind.__name__) is kind:
+        before = f'{{"c":{_quoted(kind.__name__)},"v":['
+        for name in _FIELDS[kind]:
+            header.append(f"{before}[{_quoted(name)},")
+            _write(getattr(value, name), header, blobs)
+            before = "],"
+        header.append("]]}" if _FIELDS[kind] else f"{before}]}}")
+    elif value is None:
+        header.append("null")
+    elif isinstance(value, bool):
+        header.append("true" if value else "false")
+    elif isinstance(value, str):
+        header.append(_quoted(value))
+    elif isinstance(value, int | np.integer):
+        header.append(str(int(value)))
+    elif isinstance(value, float | np.floating):
+        header.append(f'{{"f":"{float(value).hex()}"}}')
+    elif isinstance(value, np.ndarray):
+        _write_array(value, header, blobs)
+    elif isinstance(value, bytes):
         blobs.append(value)
-        return {"b": len(value)}
-    if isinstance(value, tuple | list):
-        return {"t": [_pack(item, blobs) for item in value]}
-    if isinstance(value, dict):
+        header.append(f'{{"b":{len(value)}}}')
+    elif isinstance(value, tuple | list):
+        header.append('{"t":[')
+        for place, item in enumerate(value):
+            if place:
+                header.append(",")
+            _write(item, header, blobs)
+        header.append("]}")
+    elif isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise WireError("a dictionary travels only if all of its keys are text")
-        return {"d": [[key, _pack(item, blobs)] for key, item in value.items()]}
-    if is_dataclass(value) and not isinstance(value, type):
-        name = type(value).__name__
-        if _CLASSES.get(name) is not type(value):
-            raise WireError(f"{name} does not travel: mark it with @travels")
-        parts = [[f, _pack(getattr(value, f), blobs)] for f in _FIELDS[type(value)]]
-        return {"c": name, "v": parts}
-    raise WireError(
-        f"{type(value).__name__} cannot travel: only plain values, arrays and records do"
-    )
+        header.append('{"d":[')
+        for place, (key, item) in enumerate(value.items()):
+            header.append(f"{',' if place else ''}[{_quoted(key)},")
+            _write(item, header, blobs)
+            header.append("]")
+        header.append("]}")
+    elif is_dataclass(value) and not isinstance(value, type):
+        raise WireError(f"{kind.__name__} does not travel: mark it with @travels")
+    else:
+        raise WireError(
+            f"{kind.__name__} cannot travel: only plain values, arrays and records do"
+        )
+
+
+def _write_array(value: np.ndarray[Any, Any], header: list[str], blobs: list[bytes]) -> None:
+    name = _NAMES.get(value.dtype) or value.dtype.name
+    if name not in _ALLOWED_DTYPES:
+        raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
+    if not value.dtype.isnative or _BIG:
+        value = value.astype(value.dtype.newbyteorder("<"), copy=False)
+    blobs.append(value.tobytes())
+    header.append(f'{{"a":"{name}","s":[{",".join(map(str, value.shape))}]}}')
 
 
 def _unpack(tree: Any, reader: _Reader) -> Any:
-    if tree is None or isinstance(tree, bool | str | int):
+    if tree is None or type(tree) in (str, int, bool):
         return tree
-    if not isinstance(tree, dict):
+    if type(tree) is not dict:
         raise WireError("a message header holds an unknown kind of value")
     if "f" in tree:
         return float.fromhex(tree["f"])
     if "a" in tree:
         return _array(tree["a"], tree["s"], reader)
     if "b" in tree:
-        return reader.take(_size(tree["b"]))
+        return bytes(reader.take(_size(tree["b"])))
     if "t" in tree:
         return tuple(_unpack(item, reader) for item in tree["t"])
     if "d" in tree:
@@ -189,10 +223,9 @@ def _array(dtype: Any, shape: Any, reader: _Reader) -> np.ndarray[Any, Any]:
         raise WireError(f"an array of {dtype!r} cannot travel: send numbers")
     if not isinstance(shape, list) or len(shape) > 8:
         raise WireError("an array in a message has no proper shape")
-    stored = np.dtype(dtype).newbyteorder("<")
+    stored = _STORED[dtype]
     # Before memory is set aside.
     held = reader.take(math.prod(map(_size, shape)) * stored.itemsize)
-    array = np.empty(shape, dtype=dtype)
-    array.ravel()[:] = np.frombuffer(held, dtype=stored)
+    array = np.array(np.frombuffer(held, dtype=stored).reshape(shape), dtype=dtype, order="C")
     array.setflags(write=False)
     return array

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from whatleaks.arrays import sealed
-from whatleaks.attacks.gradient_inversion import MANY, AnyModel, GradientInversion, stepping
+from whatleaks.attacks.gradient_inversion import AnyModel, GradientInversion, stepping
 from whatleaks.attacks.inversion_search import searched
 from whatleaks.errors import UsageError
-from whatleaks.models.adam_one_output import OneOutput
+from whatleaks.models.adam_one_output import MANY, OneOutput
 from whatleaks.models.additive import Additive, link
 from whatleaks.models.carry_back import KnownOwn
 from whatleaks.models.linear import Linear
@@ -98,21 +98,24 @@ def test_the_search_is_that_of_torch(
     assert np.abs(guess - slow_search(attack, view)).max() < 1e-9
 
 
+@pytest.mark.parametrize("width", [MANY, 7])
 @pytest.mark.parametrize("distance", ["mse", "kl"])
-def test_many_columns_are_searched_record_by_record_as_value_by_value(distance: str) -> None:
+def test_one_output_is_searched_record_by_record_as_value_by_value(
+    distance: str, width: int
+) -> None:
     rng = np.random.default_rng(14)
-    sizes = 10.0 ** rng.uniform(-7, 1, size=(MANY, 1))  # some columns hardly count, one not at all
+    sizes = 10.0 ** rng.uniform(-7, 1, size=(width, 1))  # some columns hardly count, one not at all
     sizes[3] = 0.0
-    signs = np.where(rng.random((MANY, 1)) < 0.5, -1.0, 1.0)
+    signs = np.where(rng.random((width, 1)) < 0.5, -1.0, 1.0)
     part = Linear(sealed(sizes * signs), sealed(rng.normal(size=1)))
     own = Linear(sealed(rng.normal(size=(3, 1))), sealed(rng.normal(size=1)))
-    view, _ = view_of(Additive(own, part), 12, 3, MANY, 15)
+    view, _ = view_of(Additive(own, part), 12, 3, width, 15)
     scores = view.scores.copy()
-    scores[0] = view.model.scores(view.own, np.full((12, MANY), 0.5))[0]  # reached from the start
+    scores[0] = view.model.scores(view.own, np.full((12, width), 0.5))[0]  # reached from the start
     missed = Missed(scores, distance)
     quick = stepping(view, 0.5, 0.01)
     assert isinstance(quick, OneOutput)
-    slow = AnyModel(KnownOwn(view.model, view.own), np.full((12, MANY), 0.5), 0.01)
+    slow = AnyModel(KnownOwn(view.model, view.own), np.full((12, width), 0.5), 0.01)
     for _ in range(250):
         z = slow.outputs()
         assert np.abs(quick.outputs() - z).max() < 1e-9

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from whatleaks.arrays import sealed
 from whatleaks.attacks.equality_solving import EqualitySolving
@@ -18,6 +19,7 @@ from whatleaks.models import purifier
 from whatleaks.models.additive import Additive
 from whatleaks.models.linear import Linear
 from whatleaks.models.purifier import copy_of_purifier, trained_purifier
+from whatleaks.models.torch_network import Layers, Optimiser, build, export
 from whatleaks.threat.model import averaged
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 from whatleaks.trial.scenario import Scenario
@@ -138,6 +140,20 @@ def test_a_purifier_that_learnt_on_scores_is_near_to_them() -> None:
     near = np.abs(real.release(scores, rng()) - scores).mean()
     far = np.abs(trained_purifier(4).apply(scores) - scores).mean()
     assert near < far
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_purifier_is_trained_as_torch_trains_it(classes: int) -> None:
+    scores = np.random.default_rng(classes).dirichlet(np.ones(classes), 40)
+    layers = Layers((max(1, classes // 2),), classes, "sigmoid")
+    network = build(classes, layers, np.random.Generator(np.random.PCG64(classes)))
+    inputs = torch.tensor(scores)
+    optimiser = Optimiser(network.parameters(), purifier.RATE, falls_over=purifier.STEPS)
+    for _ in range(purifier.STEPS):
+        optimiser.follow(((network(inputs) - inputs) ** 2).mean())
+    slow, quick = export(network, layers), trained_purifier(classes, scores).network
+    for one, other in zip((*slow.weights, *slow.biases), (*quick.weights, *quick.biases), strict=True):
+        assert np.abs(one - other).max() < 1e-8
 
 
 def test_of_many_scores_some_train_the_purifier(monkeypatch: pytest.MonkeyPatch) -> None:

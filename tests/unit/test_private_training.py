@@ -13,9 +13,12 @@ from whatleaks.federation.joint_network.settings import JointNetworkSettings
 from whatleaks.federation.summed.private import (
     DELTA,
     PrivateGradients,
+    PrivateLinear,
+    PrivateNetwork,
     noise_multiplier,
     sampled_batches,
 )
+from whatleaks.models.torch_network import Layers
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
 from whatleaks.trial.trial import run_trial
@@ -52,6 +55,31 @@ def test_clipped_gradients_are_the_slow_ones() -> None:
             total += g * min(1.0, (1.0 / np.sqrt(2)) / norm) / 5
     for a, b in zip(got, want, strict=True):
         assert float((a - b).abs().max()) < 1e-12
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_linear_part_takes_the_steps_of_a_network_without_hidden_layers(
+    bias: bool, outputs: int
+) -> None:
+    draw = np.random.default_rng(2)
+    features, layers = draw.random((30, 4)), Layers((), outputs)
+    parts = [
+        made(features, layers, np.random.default_rng(3), 0.05, 0.01, 20, bias=bias)
+        for made in (PrivateLinear, PrivateNetwork)
+    ]
+    for part in parts:
+        part.gradients = PrivateGradients(0.3, 1.5, 2, 10, np.random.default_rng(4))
+    for _ in range(20):
+        rows = np.flatnonzero(draw.random(30) < 0.4)
+        first, second = (part.outputs(rows) for part in parts)
+        assert np.abs(first - second).max() < 1e-9
+        slopes = draw.normal(size=first.shape) / len(rows)
+        for part in parts:
+            part.follow(slopes)
+    one, other = (part.export() for part in parts)
+    assert np.abs(one.weights - other.weights).max() < 1e-9
+    assert np.abs(one.bias - other.bias).max() < 1e-9
 
 
 def test_noise_has_the_deviation_that_the_accountant_was_told() -> None:

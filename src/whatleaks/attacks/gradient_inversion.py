@@ -31,7 +31,6 @@ from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import WhiteBoxAdditiveView
 
 STARTS = {"zeros": 0.0, "half": 0.5}
-MANY = 32  # unknown columns: with fewer, averages by record cost as much as averages by value
 LOOKED = 100  # steps between two looks at whether all records are reached
 
 
@@ -151,9 +150,9 @@ class Stepping(Protocol):
 def stepping(view: WhiteBoxAdditiveView, start: float, rate: float) -> Stepping:
     """Return all records' unknown values at their start, to be moved by Adam."""
     model, part = view.model, view.model.passive
-    summed = isinstance(model, Additive) and view.unknown >= MANY
-    if summed and isinstance(part, Linear) and part.weights.shape[1] == 1:
-        return OneOutput(model.active.logits(view.own), part.weights, part.bias, start, rate)
+    linear = part if isinstance(model, Additive) and isinstance(part, Linear) else None
+    if linear is not None and linear.weights.shape[1] == 1:
+        return OneOutput(model.active.logits(view.own), linear.weights, linear.bias, start, rate)
     return AnyModel(KnownOwn(model, view.own), np.full((len(view.own), view.unknown), start), rate)
 
 

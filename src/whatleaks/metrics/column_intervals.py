@@ -7,10 +7,12 @@ resamples are one matrix product.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from whatleaks.arrays import Floats
-from whatleaks.metrics.intervals import LARGE, RESAMPLES, SMALL, ends, t_half_widths
+from whatleaks.metrics.intervals import EDGE, LARGE, RESAMPLES, SMALL, t_half_widths
 from whatleaks.metrics.measurement import Measurement
 
 
@@ -32,17 +34,12 @@ class Resamples:
         residuals = errors - centre
         if self._counts is None:
             return self._t_intervals(centre, t_half_widths(residuals), unit)
-        ones = np.ones(self.records)
         shifts = self._counts @ residuals
         spreads = self._counts @ np.square(residuals) - np.square(shifts)
+        low, high = _ends(residuals, np.ones(len(centre)), shifts, spreads)
         return [
-            _around(
-                float(centre[j]),
-                ends(residuals[:, j], ones, (shifts[:, j], spreads[:, j])),
-                self.records,
-                unit,
-            )
-            for j in range(errors.shape[1])
+            _around(value, sides, self.records, unit)
+            for value, *sides in zip(centre.tolist(), low.tolist(), high.tolist(), strict=True)
         ]
 
     def recovered(self, errors: Floats, deviations: Floats) -> list[Measurement]:
@@ -68,11 +65,10 @@ class Resamples:
         weights = self._counts @ np.square(bottom)
         spreads = (squares - 2.0 * shifts * mixed + np.square(shifts) * weights) / mass**2
         shifts, spreads = np.nan_to_num(shifts), np.nan_to_num(spreads)
+        low, high = _ends(residuals, bottom.mean(axis=0), shifts, spreads)
         for place, j in enumerate(np.flatnonzero(varies)):
-            drawn = (shifts[:, place], spreads[:, place])
-            low, high = ends(residuals[:, place], bottom[:, place], drawn)
-            value = 1.0 - float(ratio[place])
-            found[j] = _around(value, (-high, -low), self.records, "leakage")
+            value, sides = 1.0 - float(ratio[place]), (-float(high[place]), -float(low[place]))
+            found[j] = _around(value, sides, self.records, "leakage")
         return found
 
     def _t_intervals(self, centre: Floats, half: Floats, unit: str) -> list[Measurement]:
@@ -82,5 +78,21 @@ class Resamples:
         ]
 
 
-def _around(centre: float, side: tuple[float, float], records: int, unit: str) -> Measurement:
+def _ends(
+    residuals: Floats, weights: Floats, shifts: Floats, spreads: Floats
+) -> tuple[Floats, Floats]:
+    """Return what ``intervals.ends`` does for every column; ``weights`` are the columns' means of them."""
+    n = len(residuals)
+    half = t_half_widths(residuals) / weights
+    variances = residuals.var(axis=0)
+    told = (half > 0.0) & ~(spreads <= 1e-12 * variances / np.square(weights)).any(axis=0)
+    low, high = -half, half.copy()
+    t = np.sort(shifts[:, told] / np.sqrt(spreads[:, told] / (n - 1)), axis=0)
+    error = np.sqrt(variances[told] / (n - 1)) / weights[told]
+    low[told] = np.minimum(-t[-EDGE] * error, 0.0)
+    high[told] = np.maximum(-t[EDGE - 1] * error, 0.0)
+    return low, high
+
+
+def _around(centre: float, side: Sequence[float], records: int, unit: str) -> Measurement:
     return Measurement(centre, centre + side[0], centre + side[1], records, unit, "records")

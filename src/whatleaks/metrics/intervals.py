@@ -24,6 +24,7 @@ from whatleaks.metrics.measurement import Measurement
 
 LEVEL = 0.95
 RESAMPLES = 999  # (999 + 1) * 0.025 is whole: the quantiles are order statistics
+EDGE = round((RESAMPLES + 1) * (1 - LEVEL) / 2)  # the order statistic at either end
 SMALL = 20  # below, resamples repeat too much to be studentised
 LARGE = 1000  # above, skewness no longer matters
 _CELLS = 1 << 15  # resampled values held at once: 256 KB, which stays in the cache
@@ -175,9 +176,8 @@ def ends(
     if bool((spread <= 1e-12 * float(residuals.var()) / float(weights.mean()) ** 2).any()):
         return -half, half
     t = np.sort(shift / np.sqrt(spread / (n - 1)))
-    edge = round((RESAMPLES + 1) * (1 - LEVEL) / 2)
     error = math.sqrt(float(residuals.var()) / (n - 1)) / float(weights.mean())
-    low, high = -float(t[-edge]) * error, -float(t[edge - 1]) * error
+    low, high = -float(t[-EDGE]) * error, -float(t[EDGE - 1]) * error
     return min(low, 0.0), max(high, 0.0)
 
 

@@ -7,9 +7,9 @@ its slopes, times a weight or its square, and a step is
 
 where only u differs between columns. While a record's size is ``APART`` times as large as every u,
 1 / (size + u) is its series in u / size up to rounding, and the sum of all steps is a few numbers by
-record. Steps of records that are nearly still, and those of columns with nearly no weight, are
-taken value by value. The numbers are those of ``models.adam`` up to rounding; a test compares the
-two.
+record. Steps of records that are nearly still, those of columns with nearly no weight, and all where there
+are few columns, are taken value by value. The numbers are those of ``models.adam`` up to rounding; a test
+compares the two.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from whatleaks.models.adam import FIRST, SECOND, SMALLEST
 TERMS = 5  # of the series: with APART what is left out is 1e-15 of a step
 APART = 1e3
 FAINT = 1e-3  # of the largest weight: smaller ones are taken value by value
+MANY = 32  # columns: with fewer, a series by record costs more than steps value by value
 
 
 class OneOutput:
@@ -46,15 +47,17 @@ class OneOutput:
         self._fixed = known[:, 0] + bias[0] + start * weights.sum()
         with np.errstate(divide="ignore"):  # a column without weight has no gradient: it stays
             self._least = SMALLEST / self._sizes
-        self._strong = int((self._sizes > FAINT * self._sizes.max(initial=0.0)).sum())
-        strong = self._least[: self._strong]
-        self._far = APART * float(strong.max(initial=0.0))
-        self._powers = (-strong) ** np.arange(TERMS)[:, None]
+        strong = self._sizes > FAINT * self._sizes.max(initial=0.0)
+        self._strong = int(strong.sum()) if len(sizes) >= MANY else 0
+        least = self._least[: self._strong]
+        self._far = APART * float(least.max(initial=0.0))
+        self._powers = (-least) ** np.arange(TERMS)[:, None]
         self._by_term = self._powers @ self._sizes[: self._strong]
         self._mean, self._square = np.zeros(records), np.zeros(records)
         self._sums = np.zeros((records, TERMS))
         self._single = np.zeros((records, len(sizes)))  # steps that were taken value by value
         self._of_single = np.zeros(records)  # what these give
+        self._spare = np.empty_like(self._single)
 
     def outputs(self) -> Floats:
         """Return the output of every record, as a column."""
@@ -68,6 +71,12 @@ class OneOutput:
         self._square = SECOND * self._square + (1.0 - SECOND) * slope * slope
         sizes = np.sqrt(self._square) / math.sqrt(1.0 - SECOND**self._steps)
         steps = self._rate / (1.0 - FIRST**self._steps) * self._mean
+        if not self._strong:
+            np.add.outer(sizes, self._least, out=self._spare)
+            np.divide(steps[:, None], self._spare, out=self._spare)
+            self._single += self._spare
+            self._of_single = self._single @ self._sizes
+            return
         far = sizes > self._far
         term = np.where(far, steps, 0.0)
         smaller = 1.0 / np.where(far, sizes, 1.0)

@@ -29,40 +29,43 @@ class Ridge:
 
     def __call__(self, asked: Floats) -> Floats:
         """Answer for the rows of ``asked``."""
-        along = (asked - self.centre) / self.spread @ self.axes.T
+        along = (asked - self.centre) / self.spread @ self.axes.mT
         return np.asarray(along @ self.scaled + self.mean)
 
     @property
     def slope(self) -> Floats:
         """How the wanted values follow the inputs as they are, inputs x wanted."""
-        return np.asarray((self.axes / self.spread).T @ self.scaled)
+        return np.asarray((self.axes / self.spread).mT @ self.scaled)
 
 
 def fitted(known: Floats, wanted: Floats) -> Ridge:
-    """Fit ``wanted`` on ``known``, row by row.
+    """Fit ``wanted`` on ``known``, row by row; of stacked tables each for itself.
 
     Inputs are standardised by the known rows; one that does not vary there says nothing. The
     residual of a record that was left out is r_i / (1 - h_ii), with h the hat matrix of centred
     inputs plus 1/n for the mean, so one decomposition serves all strengths and columns.
     """
-    n = len(known)
+    n = known.shape[-2]
     if n < FEWEST:
         raise AttackError(f"a regression needs at least {FEWEST} known records, got {n}")
-    centre, spread = known.mean(axis=0), known.std(axis=0)
+    centre, spread = known.mean(axis=-2, keepdims=True), known.std(axis=-2, keepdims=True)
     varies = spread > 1e-12
     spread = np.where(varies, spread, 1.0)
     inputs = np.where(varies, (known - centre) / spread, 0.0)
-    mean = wanted.mean(axis=0)
+    mean = wanted.mean(axis=-2, keepdims=True)
     left, sizes, right = np.linalg.svd(inputs, full_matrices=False)
-    projected = left.T @ (wanted - mean)
-    squares = sizes**2
-    kept = squares / (squares + STRENGTHS[:, None] * n)  # one row for each strength
-    missed = (wanted - mean) - left @ (kept[:, :, None] * projected)
-    free = 1.0 - 1.0 / n - kept @ (left**2).T
-    missed /= np.maximum(free, 1e-9)[:, :, None]
-    best = (missed**2).mean(axis=1).argmin(axis=0)
-    scaled = (sizes[:, None] / (squares[:, None] + STRENGTHS[best] * n)) * projected
-    left_out = missed[best, :, np.arange(wanted.shape[1])].T
+    projected = left.mT @ (wanted - mean)
+    squares = np.square(sizes)
+    # One row for each strength, then records, then what is wanted.
+    kept = squares[..., None, :] / (squares[..., None, :] + STRENGTHS[:, None] * n)
+    along = kept[..., None] * projected[..., None, :, :]
+    missed = (wanted - mean)[..., None, :, :] - left[..., None, :, :] @ along
+    free = 1.0 - 1.0 / n - kept @ np.square(left).mT
+    missed /= np.maximum(free, 1e-9)[..., None]
+    best = np.square(missed).mean(axis=-2).argmin(axis=-2)  # of each that is wanted
+    weights = squares[..., None] + STRENGTHS[best][..., None, :] * n
+    scaled = sizes[..., None] / weights * projected
+    left_out = np.take_along_axis(missed, best[..., None, None, :], axis=-3)[..., 0, :, :]
     return Ridge(centre, spread, np.where(varies, right, 0.0), scaled, mean, left_out)
 
 

@@ -50,14 +50,16 @@ def trainable(
     *,
     bias: bool = True,
     joined: int | None = None,
+    kinds: tuple[type[LinearPart], type[TorchPart]] | None = None,
 ) -> Trainable:
     """Return a part over the training records' ``features``, with first weights from ``rng``.
 
     ``bias`` and ``joined`` as in ``build``; the rate falls over ``steps`` as ``Optimiser``'s does.
+    ``kinds``: other classes for a linear part and for a network.
     """
-    if layers.hidden or layers.last:
-        return TorchPart(features, layers, rng, rate, l2, steps, bias=bias, joined=joined)
-    return LinearPart(features, layers, rng, rate, l2, steps, bias=bias, joined=joined)
+    linear, network = kinds or (LinearPart, TorchPart)
+    made = network if layers.hidden or layers.last else linear
+    return made(features, layers, rng, rate, l2, steps, bias=bias, joined=joined)
 
 
 class TorchPart:
@@ -138,15 +140,20 @@ class LinearPart:
 
     def follow(self, gradient: Floats) -> None:
         """Take one step along the gradient by the outputs."""
+        slopes = self.slopes(gradient)
+        if self._l2:
+            slopes += self._l2 * self._adam.values
+        self._adam.rate = falling(self._rate, self._taken, self._steps)
+        self._adam.follow(slopes)
+        self._taken += 1
+
+    def slopes(self, gradient: Floats) -> Floats:
+        """Return what the gradient by the outputs is by the weights."""
         columns = self._last.shape[1]
         np.matmul(self._last.T, gradient, out=self._gradient[:columns])
         if self._bias:
             self._gradient[columns] = gradient.sum(axis=0)
-        if self._l2:
-            self._gradient += self._l2 * self._adam.values
-        self._adam.rate = falling(self._rate, self._taken, self._steps)
-        self._adam.follow(self._gradient)
-        self._taken += 1
+        return self._gradient
 
     def emit(self, features: Floats) -> Floats:
         """Return the outputs of any records."""

@@ -123,13 +123,13 @@ def _candidate(
 def _forest(x: Floats, y: Floats, new: Floats, seed: int, trees: int) -> Floats:
     """Average extremely randomised trees: scikit-learn's forest, tree by tree.
 
-    The numbers are those of ``ExtraTreesRegressor``; its set-up of every tree costs as much
-    again as a small tree does.
+    What ``ExtraTreesRegressor`` sets up for every tree, a random state of its own included, costs as
+    much again as a small tree does: here one state serves all.
     """
     from sklearn import config_context
     from sklearn.tree import ExtraTreeRegressor
 
-    draw = np.random.RandomState(seed)  # as scikit-learn draws its seeds
+    draw = np.random.RandomState(seed)  # the kind that scikit-learn takes
     wide = bounded(x.shape[1], y.shape[1])
     split_by = y
     if wide:
@@ -150,7 +150,7 @@ def _forest(x: Floats, y: Floats, new: Floats, seed: int, trees: int) -> Floats:
             tree = ExtraTreeRegressor(
                 min_samples_leaf=2,
                 max_features=1.0,
-                random_state=draw.randint(np.iinfo(np.int32).max),
+                random_state=draw,
             ).fit(seen, target, check_input=False)
             if split_by is y:
                 total += tree.tree_.predict(asked).reshape(len(new), -1)

@@ -18,7 +18,7 @@ from whatleaks.defenses.protocol import OPEN, Guard
 from whatleaks.errors import UsageError
 from whatleaks.federation.protocol import Progress
 from whatleaks.federation.schedule import TrainingSettings
-from whatleaks.federation.summed.private import PrivateGradients, PrivatePart
+from whatleaks.federation.summed.private import PrivateGradients, PrivateLinear, PrivateNetwork
 from whatleaks.models.additive import Bottom, link
 from whatleaks.models.torch_network import Layers
 from whatleaks.models.trainable import Trainable, trainable
@@ -67,8 +67,8 @@ class Holder:
     ) -> None:
         self.name = name
         self._layers = layers
-        made = PrivatePart if getattr(settings, "epsilon", 0.0) else trainable
-        self._part: Trainable = made(
+        private = bool(getattr(settings, "epsilon", 0.0))
+        self._part: Trainable = trainable(
             features,
             layers,
             rng,
@@ -78,6 +78,7 @@ class Holder:
             # One bias is enough for a linear part; the active party has it.
             bias=name == ACTIVE or bool(layers.hidden),
             joined=joined,
+            kinds=(PrivateLinear, PrivateNetwork) if private else None,
         )
 
     def train(
@@ -98,7 +99,7 @@ class Holder:
 
     def keep_private(self, gradients: PrivateGradients) -> None:
         """Clip and blur every gradient from now on; the settings must have asked for it."""
-        assert isinstance(self._part, PrivatePart)
+        assert isinstance(self._part, PrivateLinear | PrivateNetwork)
         self._part.gradients = gradients
 
     def emit(self, features: Floats) -> Floats:

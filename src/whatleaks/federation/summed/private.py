@@ -15,7 +15,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed_ints
 from whatleaks.errors import UsageError
-from whatleaks.models.trainable import TorchPart
+from whatleaks.models.trainable import LinearPart, TorchPart
 from whatleaks.seeds import torch_seed
 
 if TYPE_CHECKING:
@@ -97,6 +97,30 @@ class PrivateGradients:
             noise = torch.empty_like(summed).normal_(generator=self._generator)
             parameter.grad = (summed + self._deviation * noise) / self._batch
 
+    def of_linear(self, inputs: Floats, gradient: Floats, bias: bool) -> Floats:
+        """Return the same of a linear part, its weights one row below the other and the bias last.
+
+        A record's gradient is the outer product of its inputs (and a one) and its slopes, so its norm
+        is the product of theirs, and none has to be written out.
+        """
+        import torch
+
+        reach = np.square(inputs).sum(axis=1) + bias
+        norms = np.sqrt(np.square(gradient).sum(axis=1) * reach)
+        kept = np.minimum(self._own / np.maximum(norms, 1e-30), 1.0)[:, None] * gradient
+        found = np.empty((inputs.shape[1] + bias, gradient.shape[1]))
+        np.matmul(inputs.T, kept, out=found[: inputs.shape[1]])
+        if bias:
+            kept.sum(axis=0, out=found[-1])
+        # Drawn as for a network: outputs x inputs, then the biases.
+        sizes = [(found.shape[1], inputs.shape[1]), *([(found.shape[1],)] if bias else [])]
+        noise = [
+            torch.empty(size, dtype=torch.float64).normal_(generator=self._generator).numpy()
+            for size in sizes
+        ]
+        found += self._deviation * np.concatenate([np.atleast_2d(part.T) for part in noise])
+        return found / self._batch
+
 
 def _of_records(
     module: torch.nn.Module, inputs: torch.Tensor, gradient: torch.Tensor
@@ -127,8 +151,19 @@ def _of_records(
     return found
 
 
-class PrivatePart(TorchPart):
-    """A part whose steps follow clipped and blurred gradients."""
+class PrivateLinear(LinearPart):
+    """A linear part whose steps follow clipped and blurred gradients."""
+
+    gradients: PrivateGradients | None = None
+
+    def slopes(self, gradient: Floats) -> Floats:
+        """Clip and blur; the gradient is a mean's, each record's own as many times as large."""
+        assert self.gradients is not None  # set before the first batch
+        return self.gradients.of_linear(self._last, gradient * len(self._last), self._bias)
+
+
+class PrivateNetwork(TorchPart):
+    """A network whose steps follow clipped and blurred gradients."""
 
     gradients: PrivateGradients | None = None
 
