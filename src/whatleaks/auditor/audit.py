@@ -40,6 +40,7 @@ from whatleaks.errors import AuditError, choice
 from whatleaks.files import alone_in
 from whatleaks.models.adapters.given import GivenModel
 from whatleaks.runs.executors import Executor, choose
+from whatleaks.runs.executors.inline import one_thread
 from whatleaks.runs.provenance import code, environment, table_hash
 from whatleaks.runs.runner import Display, run
 from whatleaks.runs.secret import own_secret
@@ -246,10 +247,10 @@ def _rounds(
     kept: Kept = {}
     asked: set[str] = set()
     while True:
-        with clock("sum up"), nothing_collected():
+        with clock("sum up"), nothing_collected(), one_thread():
             threats = combine_threats(entries, spec.model, streams, made)
             head = headline(threats)
-        with clock("sum up defenses"), nothing_collected():
+        with clock("sum up defenses"), nothing_collected(), one_thread():
             defenses, unmeasured = combine_defenses(entries, head, threats, kept)
         only = contenders(head, defenses) if wide else None
         more = strongest_again(spec, entries, threats, head, only)
