@@ -15,6 +15,7 @@ import inspect
 import os
 import pkgutil
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -239,14 +240,18 @@ def _listing(kind: str) -> str:
 
 def guesser(name: str) -> Card:
     """Return the card of an attack, a hijack or a baseline: whatever guesses."""
-    _find()
-    for kind in ("attack", "hijack", "baseline"):
-        if name in _CARDS[kind]:
-            return _CARDS[kind][name]
-    known = [word for kind in ("attack", "hijack", "baseline") for word in _CARDS[kind]]
+    known = guessers()
+    if name in known:
+        return known[name]
     raise UsageError(
-        f"unknown attack {name!r}.{nearest(name, known)} `whatleaks attacks` lists them"
+        f"unknown attack {name!r}.{nearest(name, list(known))} `whatleaks attacks` lists them"
     )
+
+
+def guessers() -> Mapping[str, Card]:
+    """Return the cards of all attacks, hijacks and baselines by their names."""
+    _find()
+    return ChainMap(*(_CARDS[kind] for kind in ("attack", "hijack", "baseline")))
 
 
 def view_of(part: Any) -> type[Any]:

@@ -161,9 +161,7 @@ def _write(value: Any, header: list[str], blobs: list[bytes]) -> None:
     elif is_dataclass(value) and not isinstance(value, type):
         raise WireError(f"{kind.__name__} does not travel: mark it with @travels")
     else:
-        raise WireError(
-            f"{kind.__name__} cannot travel: only plain values, arrays and records do"
-        )
+        raise WireError(f"{kind.__name__} cannot travel: only plain values, arrays and records do")
 
 
 def _write_array(value: np.ndarray[Any, Any], header: list[str], blobs: list[bytes]) -> None:

@@ -152,7 +152,9 @@ def test_a_purifier_is_trained_as_torch_trains_it(classes: int) -> None:
     for _ in range(purifier.STEPS):
         optimiser.follow(((network(inputs) - inputs) ** 2).mean())
     slow, quick = export(network, layers), trained_purifier(classes, scores).network
-    for one, other in zip((*slow.weights, *slow.biases), (*quick.weights, *quick.biases), strict=True):
+    for one, other in zip(
+        (*slow.weights, *slow.biases), (*quick.weights, *quick.biases), strict=True
+    ):
         assert np.abs(one - other).max() < 1e-8
 
 

@@ -151,14 +151,22 @@ def combine_threats(
     # What was tried on some seeds only is held against what was read on the same ones.
     defended = {e.scenario.seed for e in entries if e.guessed and releases(e.scenario.defense)}
     there = [e for e in entries if e.scenario.seed in defended]
-    coarser = {
-        t.name: _coarser(t.name, there, looks_at(model, t.name).view, streams.under(t.name), made)
-        for t in findings
-    }
+    views = {t.name: looks_at(model, t.name).view for t in findings}
+    # Which of them add anything is asked first: the others need no intervals of their own.
+    coarser = {t.name: _coarser(t.name, there, views[t.name], None, made) for t in findings}
     some = any(coarser.values()) and len(there) < len(entries)
     held = {t.name: t.findings for t in (_plain(there, model, None, {}) if some else findings)}
+    adding = {t.name: that_add(coarser[t.name], held[t.name]) for t in findings}
     findings = [
-        replace(t, findings=(*t.findings, *that_add(coarser[t.name], held[t.name])))
+        replace(
+            t,
+            findings=(
+                *t.findings,
+                *_coarser(
+                    t.name, there, views[t.name], streams.under(t.name), made, adding[t.name]
+                ),
+            ),
+        )
         for t in findings
     ]
     findings = [with_weaker(threat, findings) for threat in findings]
@@ -230,16 +238,18 @@ def _coarser(
     name: str,
     entries: Sequence[Entry],
     view: type[Any],
-    streams: Streams,
+    streams: Streams | None,
     kept: Made,
+    only: Sequence[GuessFinding] | None = None,
 ) -> list[GuessFinding]:
     """Return the attacks on scores that the adversary of a threat could make coarser itself.
 
     Defenses are tried under the strongest threat only; of its attacks those count that need no
-    more than this adversary's ``view`` shows.
+    more than this adversary's ``view`` shows. ``streams`` None: what they add alone is asked for.
+    ``only``: those of them that are wanted, in this order.
     """
     runs = _undefended(name, entries)
-    if not runs:
+    if not runs or (only is not None and not only):
         return []
     columns = runs[0].records.columns
     spans = {run.scenario.seed: run.records.spans for run in runs}
@@ -256,18 +266,27 @@ def _coarser(
         alike = np.array_equal(attacked.get(entry.scenario.seed, ()), entry.records.apart)
         if same and alike and entry.guessed and releases(entry.scenario.defense):
             tried.setdefault(entry.scenario.defense, []).append(entry)
-    found = []
+    found = {}
+    wanted = None if only is None else {guess.name for guess in only}
     for defense, defended in tried.items():
         guesses = guesses_of(defended)
         for name, parts in guesses.items():
+            told = coarser_name(name, defense)
+            if wanted is not None and told not in wanted:
+                continue
             if next(iter(parts.values()))[0].role != "attack" or not fits(guesser(name), view):
                 continue
-            key = threat.name, defense, name
+            key = threat.name, defense if streams is None else f"{defense} in full", name
             if key not in kept:
                 known = [spans[seed] for seed in parts]
                 kept[key] = coarsened(name, defense, guesses, plain, columns, streams, alone, known)
-            found.append(kept[key])
-    return found
+            found[told] = kept[key]
+    return list(found.values()) if only is None else [found[guess.name] for guess in only]
+
+
+def coarser_name(name: str, defense: str) -> str:
+    """Return what an attack on scores that the adversary made coarser is called."""
+    return f"{name} after {defense}"
 
 
 def releases(defense: str) -> bool:
@@ -281,19 +300,19 @@ def coarsened(
     guesses: Mapping[str, Parts],
     plain: Mapping[str, Parts],
     columns: Sequence[str],
-    streams: Streams,
+    streams: Streams | None,
     alone: Mapping[str, Measurement],
     spans: Sequence[Sequence[float]],
 ) -> GuessFinding:
     """Return an attack as tried on scores that the adversary made coarser itself."""
     rivals = rivals_of(name, guesses, plain)
+    luck = None if streams is None else streams.under(defense)
     made = combine_guess(
-        guesses[name], columns, streams.under(defense), rivals, alone, spans,
-        beside=beside_of(guesses, plain),
-    )  # fmt: skip
+        guesses[name], columns, luck, rivals, alone, spans, beside=beside_of(guesses, plain)
+    )
     said = card("defense", defense).title
     title = f"{made.title}, on scores made coarser by itself ({said[:1].lower()}{said[1:]})"
-    return replace(made, name=f"{name} after {defense}", title=title)
+    return replace(made, name=coarser_name(name, defense), title=title)
 
 
 def that_add(more: Sequence[GuessFinding], held: Sequence[GuessFinding]) -> list[GuessFinding]:

@@ -13,8 +13,7 @@ from whatleaks.arrays import Bools, Floats, Ints
 from whatleaks.auditor.levels import ALARMS
 from whatleaks.auditor.people import count_people, held_against
 from whatleaks.auditor.result import ColumnFinding, GuessFinding, People
-from whatleaks.catalog import guesser
-from whatleaks.errors import UsageError
+from whatleaks.catalog import guessers
 from whatleaks.metrics.column_association import (
     Followed,
     follow,
@@ -181,11 +180,8 @@ def named(name: str) -> tuple[str, str]:
     """Return the title and the paper of an attack, a baseline or a limit."""
     if name in TITLES:
         return TITLES[name], ""
-    try:
-        found = guesser(name)
-    except UsageError:
-        return name, ""
-    return found.title, found.paper
+    found = guessers().get(name)
+    return (name, "") if found is None else (found.title, found.paper)
 
 
 @lru_cache(maxsize=4)

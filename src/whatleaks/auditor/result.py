@@ -6,7 +6,8 @@ Nothing here computes. No raw value of a party is stored unless the user asked f
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
@@ -433,4 +434,19 @@ class AuditResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and scalars for audit.json."""
-        return asdict(self)
+        made = _plain(self)
+        assert isinstance(made, dict)
+        return made
+
+
+def _plain(value: Any) -> Any:
+    """Return what ``dataclasses.asdict`` does, without copying every number on its own."""
+    if isinstance(value, str | float | int | None):
+        return value
+    if is_dataclass(value):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -27,6 +27,7 @@ class Resamples:
             rows += np.arange(RESAMPLES)[:, None] * records
             counts = np.bincount(rows.ravel(), minlength=RESAMPLES * records)
             self._counts = counts.reshape(RESAMPLES, records) / records
+        self._weighed: tuple[Floats, Floats, Floats] | None = None  # by the weights met last
 
     def means(self, errors: Floats, unit: str) -> list[Measurement]:
         """Return the mean of every column with its interval."""
@@ -56,13 +57,11 @@ class Resamples:
             for place, j in enumerate(np.flatnonzero(varies)):
                 found[j] = made[place]
             return found
-        mass = self._counts @ bottom
-        mass = np.where(mass > 0.0, mass, np.nan)
+        mass, weights = self._masses(bottom)
         shifts = (self._counts @ residuals) / mass
         # The mean of (residual - shift * weight) squared, multiplied out.
         squares = self._counts @ np.square(residuals)
         mixed = self._counts @ (residuals * bottom)
-        weights = self._counts @ np.square(bottom)
         spreads = (squares - 2.0 * shifts * mixed + np.square(shifts) * weights) / mass**2
         shifts, spreads = np.nan_to_num(shifts), np.nan_to_num(spreads)
         low, high = _ends(residuals, bottom.mean(axis=0), shifts, spreads)
@@ -70,6 +69,15 @@ class Resamples:
             value, sides = 1.0 - float(ratio[place]), (-float(high[place]), -float(low[place]))
             found[j] = _around(value, sides, self.records, "leakage")
         return found
+
+    def _masses(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return every resample's sums of weights and of their squares; guesses on the same records share them."""
+        assert self._counts is not None
+        if self._weighed is None or not np.array_equal(self._weighed[0], weights):
+            mass = self._counts @ weights
+            mass = np.where(mass > 0.0, mass, np.nan)
+            self._weighed = weights, mass, self._counts @ np.square(weights)
+        return self._weighed[1:]
 
     def _t_intervals(self, centre: Floats, half: Floats, unit: str) -> list[Measurement]:
         return [

@@ -48,6 +48,6 @@ def choose(
 
 def expect(on: str, workers: int | None) -> None:
     """Have what local workers need loaded meanwhile, if there will be any; None: perhaps several."""
-    width = os.cpu_count() or 1 if not workers else workers
+    width = workers or os.cpu_count() or 1
     if on == "local" and width > 1:
         begin_loading()
