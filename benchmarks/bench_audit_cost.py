@@ -2,11 +2,9 @@
 
 Run some with ``python benchmarks/bench_audit_cost.py breast-cancer quick``, or all without a name.
 Every audit runs in a process of its own with one worker (``--workers 2`` for two); its processor time
-is measured, that of its workers too, wherever they are started from, since others may use the machine.
-The ratio is the cost over the goal: below 1 it is met. Goals for large tables are seconds on two cores,
-so their processor time may be twice that. ``--seeds 1`` takes about a third of the time, and the goal
-is not asked of it. Memory is the peak of the audit's process and as many peaks of its largest worker as
-there are workers: never less than what was held at once. Linux only.
+is measured, that of its workers too, since others may use the machine. The ratio is the cost over the
+goal: below 1 it is met. Goals for large tables are seconds on two cores, so their processor time may
+be twice that. ``--seeds 1`` takes about a third of the time, and the goal is not asked of it.
 
 ``--before TREE`` runs the same audits with the sources of another checkout, such as one of an
 older commit, and prints both with the ratio. ``--most SECONDS`` ends an audit that takes longer.
@@ -15,16 +13,12 @@ older commit, and prints both with the ratio. ``--most SECONDS`` ends an audit t
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import resource
-import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +34,6 @@ GOALS = {
     "1000000x50": (1_000_000, 50, 2 * 300, 3.0),
 }
 SHOWN = 8  # phases
-PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
 
 
 def table(rows: int, columns: int) -> pd.DataFrame:
@@ -78,57 +71,31 @@ def audit(name: str, workers: int, seeds: int) -> dict[str, Any]:
         found = whatleaks.audit(frame, "y", passive, workers=workers, **options).result
     except TypeError:  # a tree that has no quick look
         found = whatleaks.audit(frame, "y", passive).result
-    wall = time.time() - wall
-    own, workers_too = (
-        resource.getrusage(who).ru_maxrss
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    phases = getattr(found, "phases", {})
-    return {"wall": wall, "own": own, "largest": workers_too, "phases": phases}
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return {
+        # imports and the making of the table included
+        "processor": sum(one.ru_utime + one.ru_stime for one in used),
+        "wall": time.time() - wall,
+        "memory": (used[0].ru_maxrss + (workers if workers > 1 else 0) * used[1].ru_maxrss) / 2**20,
+        "phases": getattr(found, "phases", {}),
+    }
 
 
 def cost_of(name: str, tree: Path, chosen: argparse.Namespace) -> dict[str, Any] | None:
     """Audit in a fresh process with the sources of ``tree``; None: it took too long."""
     asked = ["--workers", str(chosen.workers), "--seeds", str(chosen.seeds)]
-    audit = subprocess.Popen(
-        [sys.executable, __file__, "--here", name, *asked],
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1"},
-        start_new_session=True,
-    )
-    late = threading.Timer(chosen.most, os.killpg, (audit.pid, signal.SIGKILL))
-    late.start()
-    assert audit.stdout is not None
-    told = audit.stdout.read()
-    used = dict(ended())
-    if not late.is_alive():
+    try:
+        done = subprocess.run(
+            [sys.executable, __file__, "--here", name, *asked],
+            stdout=subprocess.PIPE,
+            check=True,
+            env=os.environ | {"PYTHONPATH": str(tree / "src"), "OMP_NUM_THREADS": "1"},
+            timeout=chosen.most,
+        )
+    except subprocess.TimeoutExpired:
         return None
-    late.cancel()
-    if not told:
-        sys.exit(f"the audit of {name} failed: its message is above")
-    found: dict[str, Any] = json.loads(told)
-    # imports and the making of the table included
-    found["processor"] = sum(one.ru_utime + one.ru_stime for one in used.values())
-    others = [0, *(one.ru_maxrss for process, one in used.items() if process != audit.pid)]
-    workers = chosen.workers if chosen.workers > 1 else 0
-    found["memory"] = (found["own"] + workers * max(found["largest"], *others)) / 2**20
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
-
-
-def ended() -> Iterator[tuple[int, resource.struct_rusage]]:
-    """Wait for all that the audit started and left to us; return what each and its children used."""
-    while True:
-        try:
-            process, _, used = os.wait4(-1, 0)
-        except ChildProcessError:
-            return
-        yield process, used
-
-
-def take_over_orphans() -> None:
-    """Become the parent of what an audit leaves: workers' parents end after the audit does."""
-    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "this benchmark needs Linux")
 
 
 def told(cost: dict[str, Any] | None, most: float) -> str:
@@ -151,7 +118,6 @@ def main() -> None:
     if chosen.here:
         print(json.dumps(audit(chosen.here, chosen.workers, chosen.seeds)))
         return
-    take_over_orphans()
     for name in chosen.names or GOALS:
         _, _, seconds, memory = GOALS[name]
         now = cost_of(name, Path(__file__).resolve().parents[1], chosen)

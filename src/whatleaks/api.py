@@ -131,7 +131,6 @@ def audit(
     from whatleaks.auditor.spec import MORE_SEEDS, SEEDS, AuditSpec
     from whatleaks.data.table import from_frame
     from whatleaks.models.adapters.reading import about, read_model
-    from whatleaks.runs.executors import expect
 
     if attacks and on != "local":
         raise UsageError(f"attacks that are handed over run here: leave {argument('on')} out")
@@ -147,8 +146,6 @@ def audit(
             raise UsageError(f"{what} must be a list of {of}, got the word {words!r}")
         if not isinstance(words, Iterable):
             raise UsageError(f"{what} must be a list of {of}, got {words!r}")
-    if not attacks:
-        expect(on, workers)
     table, marked = from_frame(frame), ""
     if trained_on is not None:
         table, marked = _marked(table, trained_on)

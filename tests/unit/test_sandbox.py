@@ -80,3 +80,16 @@ def test_the_cheats_work_where_there_are_no_walls_and_the_result_says_so(
     eight = set(list(CHEATS)[:8])
     assert worked(table, port, "process") >= eight
     assert worked(table, port, "") >= {"table", "network", "store"}
+
+
+def test_the_routines_that_round_here_round_behind_the_walls_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Other routines of the same library give other last digits, and the numbers shall be the same."""
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    monkeypatch.setenv("SECRET_OF_OURS", "income")
+    told = sandbox.environment()
+    assert told["OPENBLAS_CORETYPE"] == "Haswell"
+    assert told["OPENBLAS_NUM_THREADS"] == "1"
+    assert "SECRET_OF_OURS" not in told

@@ -97,8 +97,7 @@ def test_a_wide_forest_answers_with_the_means_of_its_leaves() -> None:
     mixing = np.random.default_rng(5).normal(size=(70, 30)) / y.std(axis=0)[:, None]
     draw, plain = np.random.RandomState(5), np.zeros((7, 70))
     for _ in range(3):
-        seed = draw.randint(np.iinfo(np.int32).max)
-        tree = ExtraTreeRegressor(min_samples_leaf=2, max_features=1.0, random_state=seed)
+        tree = ExtraTreeRegressor(min_samples_leaf=2, max_features=1.0, random_state=draw)
         tree.fit(x.astype(np.float32), (y - y.mean(axis=0)) @ mixing)
         trained, asked = (tree.apply(part.astype(np.float32)) for part in (x, new))
         plain += [y[trained == leaf].mean(axis=0) / 3 for leaf in asked]

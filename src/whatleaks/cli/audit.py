@@ -202,9 +202,6 @@ def audit(
         )
     assert table is not None
     from whatleaks.data.sources import open_source, readable
-    from whatleaks.runs.executors import expect
-
-    expect(on, workers)
 
     files = passive_file or []
     source = open_source(

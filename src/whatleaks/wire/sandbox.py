@@ -24,6 +24,8 @@ from whatleaks.errors import IsolationError
 from whatleaks.wire.walls import MISSING, STANDING, needed
 
 KEPT = ("PATH", "LANG", "SYSTEMROOT")
+# Which of a library's routines run here: others round otherwise, and the same attack would give other last digits.
+ROUTINES = ("OPENBLAS_", "MKL_", "BLIS_", "ATEN_", "DNNL_", "ONEDNN_", "NPY_")
 SANDBOX, PROCESS = "sandbox", "process"  # how a part was isolated; empty: it was not
 WALLS = True  # tests take them away
 Home = tuple[str, str, str]
@@ -68,8 +70,12 @@ def _files_of(home: Home) -> list[str]:
 def environment() -> dict[str, str]:
     """Return the few variables that an interpreter needs to start."""
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    return threads | kept | {INSIDE: "1"}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT or name.startswith(ROUTINES)
+    }
+    return kept | threads | {INSIDE: "1"}
 
 
 @dataclass(frozen=True)

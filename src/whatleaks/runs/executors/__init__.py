@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from whatleaks.errors import UsageError, argument, choice, nearest, whole
 from whatleaks.runs.executors.inline import InlineExecutor
-from whatleaks.runs.executors.local import LocalExecutor, begin_loading
+from whatleaks.runs.executors.local import LocalExecutor
 from whatleaks.runs.executors.protocol import Executor, Job, Reply
 from whatleaks.runs.executors.ray import RayExecutor
 
@@ -20,7 +18,6 @@ __all__ = [
     "RayExecutor",
     "Reply",
     "choose",
-    "expect",
 ]
 
 
@@ -44,10 +41,3 @@ def choose(
         )
     local = LocalExecutor(workers)
     return InlineExecutor() if inline and local.width == 1 else local
-
-
-def expect(on: str, workers: int | None) -> None:
-    """Have what local workers need loaded meanwhile, if there will be any; None: perhaps several."""
-    width = workers or os.cpu_count() or 1
-    if on == "local" and width > 1:
-        begin_loading()

@@ -2,9 +2,6 @@
 
 A pool of the standard library breaks as a whole when one process dies and cannot say which
 job killed it. Here every worker has a pipe of its own; a pipe that closes names the work.
-
-Loading the libraries takes a worker longer than a small job. On Linux one fresh interpreter loads them
-(``begin_loading``, as early as somebody knows that there will be workers) and workers are forked from it.
 """
 
 from __future__ import annotations
@@ -12,22 +9,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
 from whatleaks.errors import UsageError
 from whatleaks.runs.executors.protocol import Job, Reply, died
 from whatleaks.runs.executors.worker import one_thread_variables, perform
-
-PRELOADED = "whatleaks.runs.executors.preloaded"
 
 
 @dataclass
@@ -145,28 +138,11 @@ class LocalExecutor:
         return died(turn.attempt, how)
 
 
-def begin_loading() -> None:
-    """Have the libraries loaded that workers need, while the caller goes on."""
-    context = _context()
-    if context.get_start_method() == "forkserver":
-        with one_thread_variables(), _ctrl_c_later():
-            forkserver.ensure_running()
-
-
-def _context() -> BaseContext:
-    # Fresh interpreters: nothing of ours (threads, random state, open store) is inherited.
-    if not sys.platform.startswith("linux"):
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([PRELOADED])
-    return context
-
-
 def _start(table: bytes | None) -> _Worker:
-    context = _context()
+    # A fresh interpreter: nothing of ours (threads, random state, open store) is inherited.
+    context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    # Both kinds of contexts have it; what they share does not say so.
-    process: BaseProcess = context.Process(target=_serve, args=(theirs,), daemon=True)  # type: ignore[attr-defined]
+    process = context.Process(target=_serve, args=(theirs,), daemon=True)
     with one_thread_variables(), _ctrl_c_later():
         process.start()
     theirs.close()
