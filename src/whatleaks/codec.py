@@ -15,7 +15,7 @@ import struct
 import sys
 from dataclasses import fields, is_dataclass
 from json.encoder import encode_basestring_ascii as _quoted
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ _STORED = {name: np.dtype(name).newbyteorder("<") for name in _ALLOWED_DTYPES}
 _NAMES = {np.dtype(name): name for name in _ALLOWED_DTYPES}  # numpy spells a name anew each time
 LONGEST_HEADER = 1 << 28  # bytes, for what we wrote ourselves
 
+Blob: TypeAlias = bytes | memoryview
 T = TypeVar("T")
 
 
@@ -48,7 +49,7 @@ def travels(cls: type[T]) -> type[T]:
 def encode(value: Any) -> bytes:
     """Encode a tree of plain values into bytes."""
     parts: list[str] = []
-    blobs: list[bytes] = []
+    blobs: list[Blob] = []
     _write(value, parts, blobs)
     header = "".join(parts).encode()
     return b"".join([_MAGIC, struct.pack("<I", len(header)), header, *blobs])
@@ -113,7 +114,7 @@ class _Reader:
         return self._at == len(self._view)
 
 
-def _write(value: Any, header: list[str], blobs: list[bytes]) -> None:
+def _write(value: Any, header: list[str], blobs: list[Blob]) -> None:
     """Write a value's place in the tree as JSON text; its numbers and bytes go to the blobs."""
     kind = type(value)
     if kind is str:
@@ -164,13 +165,13 @@ def _write(value: Any, header: list[str], blobs: list[bytes]) -> None:
         raise WireError(f"{kind.__name__} cannot travel: only plain values, arrays and records do")
 
 
-def _write_array(value: np.ndarray[Any, Any], header: list[str], blobs: list[bytes]) -> None:
+def _write_array(value: np.ndarray[Any, Any], header: list[str], blobs: list[Blob]) -> None:
     name = _NAMES.get(value.dtype) or value.dtype.name
     if name not in _ALLOWED_DTYPES:
         raise WireError(f"an array of {value.dtype} cannot travel: send numbers")
     if not value.dtype.isnative or _BIG:
         value = value.astype(value.dtype.newbyteorder("<"), copy=False)
-    blobs.append(value.tobytes())
+    blobs.append(np.ascontiguousarray(value).data)  # copied once, when all are put together
     header.append(f'{{"a":"{name}","s":[{",".join(map(str, value.shape))}]}}')
 
 

@@ -50,4 +50,4 @@ class EqualitySolving:
         del rng
         system = equations(view.own, log_ratios(view.scores), view.model)
         values = system.right @ np.linalg.pinv(system.matrix).T  # U IV-A: x = Theta^+ a
-        return ValueGuess(seal(np.clip(values, 0.0, 1.0) if self.clip else values))
+        return ValueGuess(seal(values.clip(0.0, 1.0, out=values) if self.clip else values))

@@ -77,7 +77,16 @@ def open_table(
         refuse_repeated(str(path), (str(name) for name in frame.columns))
     if len(frame) == 0:
         raise TableError(f"{path} has a header but no rows.")
+    del raw
+    _give_back_memory()
     return Opened(frame, notes)
+
+
+def _give_back_memory() -> None:
+    """Have pyarrow return what reading a file took: it keeps more than a large table itself takes."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def read_table(path: Path | str, encoding: str | None = None) -> pd.DataFrame:

@@ -60,7 +60,9 @@ class ReleaseGate(WithholdingDefense):
         released: Bools = np.ones(len(scores), dtype=np.bool_)
         while released.any():
             guess = simulate(self.attack, own[released], scores[released])
-            error = ((guess - truth[released]) ** 2).mean(axis=1)
+            missed = truth[released]
+            missed -= guess
+            error = np.square(missed, out=missed).mean(axis=1)
             safe = error >= self.threshold
             if safe.all():
                 break

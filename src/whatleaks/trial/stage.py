@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
+from whatleaks.arrays import Floats, Ints, seal, sealed, sealed_ints
 from whatleaks.catalog import guesser
 from whatleaks.data.holdings import Holdings, Rows
 from whatleaks.defenses.protocol import Guard, ParameterDefense
@@ -309,7 +309,7 @@ def simulation(stage: Stage, options: Any) -> Any:
         if not models:
             raise AttackError(f"the gate simulates {name}, for which no model is granted")
         view = guesser(name).view(
-            own=sealed(own), scores=sealed(scores), unknown=unknown, model=models[0].model
+            own=seal(own), scores=seal(scores), unknown=unknown, model=models[0].model
         )
         guess = attack.infer(view, stage.streams.rng("gate"))
         if not isinstance(guess, ValueGuess):

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from whatleaks.arrays import Bools, Floats, Ints, sealed
+from whatleaks.arrays import Bools, Floats, Ints, seal, sealed
 from whatleaks.defenses.protocol import OPEN, Guard
 from whatleaks.errors import UsageError
 from whatleaks.federation.protocol import Progress
@@ -116,7 +116,7 @@ class Holder:
         """
         post.send(step, self.name, COORDINATOR, "outputs", Plain(self.emit(features)))
         if gated:
-            post.send(step, self.name, COORDINATOR, "columns", Plain(sealed(features)))
+            post.send(step, self.name, COORDINATOR, "columns", Plain(seal(features)))
         yield from ()
 
     def take_scores(
@@ -195,7 +195,7 @@ class Coordinator:
             for party, count in zip(self._parties, columns, strict=True):
                 payload = yield Expected(step, party, "columns", (records, count), True)
                 shown.append(read_plain(payload))
-            truth = sealed(np.concatenate(shown[1:], axis=1))
+            truth = seal(np.concatenate(shown[1:], axis=1))
             released = guard.gate.allow(shown[0], truth, scores, guard.simulate)
             post.send(step, COORDINATOR, ACTIVE, "released", Plain(sealed(released)))
             scores = scores[released]
