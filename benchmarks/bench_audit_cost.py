@@ -15,6 +15,7 @@ older commit, and prints both with the ratio. ``--most SECONDS`` ends an audit t
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import resource
@@ -93,7 +94,7 @@ def phases_from_file(name: str, workers: int, seeds: int, file: Path) -> dict[st
     words += [word for column in passive for word in ("--passive", column)]
     words += ["--quick"] if name == "quick" else ["--seeds", str(seeds)]
     sys.argv = ["whatleaks", *words, "--out", str(file.with_suffix(""))]
-    with redirect_stdout(sys.stderr), suppress(SystemExit):
+    with redirect_stdout(io.StringIO()), suppress(SystemExit):
         command_line()
     phases: dict[str, float] = json.loads((file.with_suffix("") / "audit.json").read_text())[
         "phases"
