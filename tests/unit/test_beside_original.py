@@ -1,0 +1,156 @@
+"""A model is audited as it was trained, or refused: it is asked beside what was written down of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from given_tables import NUMBERS, columns, farthest, mixed
+from whatleaks.errors import UsageError
+from whatleaks.models.adapters.reading import read_model
+
+FEATURES = ["a", "b", "c"]
+
+
+def fitted(model: Any, frame: pd.DataFrame) -> Any:
+    return model.fit(frame[columns(frame)], frame.y)
+
+
+@pytest.mark.filterwarnings("ignore:.*onverge")
+@pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier()])
+def test_weights_of_the_parts_of_a_column_transformer(model: Any) -> None:
+    frame = mixed(11)[[*NUMBERS, "city", "y"]]
+    parts = [("words", OneHotEncoder(), ["city"]), ("numbers", StandardScaler(), NUMBERS)]
+    front = ColumnTransformer(parts, transformer_weights={"numbers": 7.0, "words": 0.5})
+    pipeline = fitted(make_pipeline(front, model), frame)
+    assert farthest(pipeline, read_model(pipeline, columns(frame)), frame) < 1e-12
+    front.transformer_weights = {"numbers": -7.0}
+    with pytest.raises(UsageError, match="weight of 'numbers' is -7"):
+        read_model(pipeline, columns(frame))
+
+
+def test_parts_without_columns_and_a_first_step_that_does_nothing() -> None:
+    frame = mixed(12)[[*NUMBERS, "y"]]
+    parts = [("none", StandardScaler(), []), ("all", MinMaxScaler(), NUMBERS)]
+    steps = [("nothing", "passthrough"), ("front", ColumnTransformer(parts))]
+    model = fitted(Pipeline([*steps, ("end", LogisticRegression())]), frame)
+    assert farthest(model, read_model(model, NUMBERS), frame) < 1e-12
+
+
+def test_one_model_for_each_class_is_not_taken_for_a_softmax() -> None:
+    frame = mixed(13)[[*NUMBERS, "y"]]
+    model = fitted(make_pipeline(StandardScaler(), LogisticRegression()), frame)
+    model[-1].solver = "liblinear"  # which trained several classes until scikit-learn 1.7
+    with pytest.raises(UsageError, match="one model for each of 3 classes"):
+        read_model(model, NUMBERS)
+
+
+@pytest.mark.filterwarnings("ignore:.*onverge")
+@pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(max_depth=4)])
+def test_an_original_that_says_something_else_is_refused(model: Any) -> None:
+    frame = mixed(14)[[*NUMBERS, "y"]]  # columns of very different sizes, not scaled
+    fitted(model, frame)
+    true = model.predict_proba
+    read_model(model, NUMBERS)
+    model.predict_proba = lambda x: np.sqrt(true(x)) / np.sqrt(true(x)).sum(axis=1, keepdims=True)
+    if isinstance(model, DecisionTreeClassifier):
+        model.predict_proba = lambda x: true(x * [1.0, 1.3, 1.0])
+    with pytest.raises(UsageError, match="says something else of"):
+        read_model(model, NUMBERS)
+
+
+def graph(nodes: list[Any], numbers: dict[str, Any], outputs: int, path: Path) -> Path:
+    """Write an ONNX file by hand; ``p`` is what comes out of it."""
+    onnx = pytest.importorskip("onnx")
+    held = [onnx.numpy_helper.from_array(np.asarray(v), name) for name, v in numbers.items()]
+    single = onnx.TensorProto.FLOAT
+    made = onnx.helper.make_graph(
+        nodes,
+        "made",
+        [onnx.helper.make_tensor_value_info("x", single, [None, 3])],
+        [onnx.helper.make_tensor_value_info("p", single, [None, outputs])],
+        held,
+    )
+    versions = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("ai.onnx.ml", 3)]
+    model = onnx.helper.make_model(made, opset_imports=versions)
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def node(kind: str, taken: str, given: str, **said: Any) -> Any:
+    onnx = pytest.importorskip("onnx")
+    return onnx.helper.make_node(kind, taken.split(), given.split(), **said)
+
+
+RANDOM = np.random.default_rng(0)
+NUMBERS_HELD = {
+    "w": RANDOM.normal(size=(3, 3)).astype(np.float32),
+    "b": RANDOM.normal(size=3).astype(np.float32),
+    "u": RANDOM.normal(size=(3, 1)).astype(np.float32),
+    "one": np.float32(1.0),
+    "turned": np.array([2, 0, 1]),
+}
+LAYER = ("Gemm", "x w b", "z", {})
+SIGMOID = [("MatMul", "x u", "z", {}), ("Sigmoid", "z", "s", {}), ("Sub", "one s", "n", {})]
+GRAPHS: dict[str, tuple[int, list[Any], bool]] = {
+    "a softmax": (3, [LAYER, ("Softmax", "z", "p", {"axis": 1})], True),
+    "a softmax over people": (3, [LAYER, ("Softmax", "z", "p", {"axis": 0})], False),
+    "columns turned": (
+        3,
+        [("Gather", "x turned", "t", {"axis": 1}), ("Gemm", "t w b", "p", {})],
+        True,
+    ),
+    "rows turned": (
+        3,
+        [("Gather", "x turned", "t", {"axis": 0}), ("Gemm", "t w b", "p", {})],
+        False,
+    ),
+    "cut to whole numbers": (
+        3,
+        [
+            ("Cast", "x", "i", {"to": 7}),
+            ("Cast", "i", "t", {"to": 1}),
+            ("Gemm", "t w b", "z", {}),
+            ("Softmax", "z", "p", {}),
+        ],
+        False,
+    ),
+    "a layer that is passed by": (
+        3,
+        [LAYER, ("Relu", "z", "a", {}), ("Gemm", "a w z", "y", {}), ("Softmax", "y", "p", {})],
+        False,
+    ),
+    "two classes": (2, [*SIGMOID, ("Concat", "n s", "p", {"axis": 1})], True),
+    "two classes turned": (2, [*SIGMOID, ("Concat", "s n", "p", {"axis": 1})], False),
+    "less than the scores": (
+        3,
+        [LAYER, ("Softmax", "z", "s", {}), ("Sub", "s one", "p", {})],
+        False,
+    ),
+    "another layer's scores": (
+        3,
+        [LAYER, ("Softmax", "z", "p", {}), ("Gemm", "x w", "y", {}), ("Softmax", "y", "q", {})],
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_a_graph_made_by_hand_is_read_as_it_computes_or_refused(name: str, tmp_path: Path) -> None:
+    outputs, nodes, same = GRAPHS[name]
+    made = [node(kind, taken, given, **said) for kind, taken, given, said in nodes]
+    path = graph(made, NUMBERS_HELD, outputs, tmp_path / "m.onnx")
+    if same:
+        assert read_model(path, FEATURES).core.classes == outputs
+        return
+    with pytest.raises(UsageError, match="says something else of"):
+        read_model(path, FEATURES)
