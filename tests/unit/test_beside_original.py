@@ -14,8 +14,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import whatleaks
 from given_tables import NUMBERS, columns, farthest, mixed
-from whatleaks.errors import UsageError
+from whatleaks.errors import UsageError, WhatleaksError
 from whatleaks.models.adapters.reading import read_model
 
 FEATURES = ["a", "b", "c"]
@@ -154,3 +155,24 @@ def test_a_graph_made_by_hand_is_read_as_it_computes_or_refused(name: str, tmp_p
         return
     with pytest.raises(UsageError, match="says something else of"):
         read_model(path, FEATURES)
+
+
+@pytest.mark.parametrize(
+    "words", [["5 km", "10 km"], ["yes", "Y", "no"], ["01.02.2020", "13.03.2021"]]
+)
+def test_words_that_an_encoder_knows_stay_words(words: list[str]) -> None:
+    """They were numbers, dates, yes and no: all of them unknown to the encoder, without a word."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"v": rng.normal(size=60), "far": rng.choice(words, 60)})
+    frame["y"] = np.where((frame.far == words[0]) + 0.1 * frame.v > 0.5, "b", "a")
+    front = ColumnTransformer(
+        [("words", OneHotEncoder(handle_unknown="ignore"), ["far"])], remainder="passthrough"
+    )
+    model = fitted(make_pipeline(front, LogisticRegression()), frame)
+    report = whatleaks.audit(
+        frame, "y", ["v"], model=model, defenses=False, seeds=1, threats="black-box", targets=10
+    )
+    assert report.result.worth.accuracy.value > 0.9
+    assert not any("far" in note for note in report.result.notes)
+    with pytest.raises(WhatleaksError, match="no word that the model's encoder knows"):
+        whatleaks.audit(frame.assign(far=["p", "q"] * 30), "y", ["v"], model=model)

@@ -103,6 +103,8 @@ def run_audit(
         arguments = spec.arguments()
         if spec.trained_on in map(str, frame.columns):  # it marks rows and is no feature
             arguments["drop"] = (*arguments["drop"], spec.trained_on)
+        if given is not None:
+            arguments["as_is"] = {coding.column for coding in given.codings}
         checked = check_table(frame, arguments)
         checked.refuse()
     if display is not None:

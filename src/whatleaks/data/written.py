@@ -154,14 +154,21 @@ def read_written(
     thousands: str | None = None,
     na: Sequence[str] = (),
     encode_text: bool = False,
+    as_is: Collection[str] = (),
 ) -> tuple[pd.DataFrame, tuple[str, ...], tuple[Problem, ...]]:
     """Read columns of words that are numbers; return the table, what was done, and what to ask.
 
     ``na`` are words (or numbers) that stand for a missing value, whatever the column, or in one
-    column: ``income=-999``. With ``encode_text`` numbers with words among them are words.
+    column: ``income=-999``. With ``encode_text`` numbers with words among them are words. Columns
+    ``as_is`` keep their words: an encoder knows them so.
     """
     told = chosen_styles(decimal, thousands)
     frame, notes = _without_words(_one_kind(frame), na)
+    known_words = [name for name in frame.columns if str(name) in as_is]
+    if known_words and frame.columns.is_unique:
+        rest = frame.drop(columns=known_words)
+        read, said, found = read_written(rest, decimal, thousands, na, encode_text)
+        return read.join(frame[known_words])[list(frame.columns)], (*notes, *said), found
     problems: list[Problem] = []
     if frame.columns.is_unique:  # others are refused, by name
         frame, spelled = _spelled_alike(frame)

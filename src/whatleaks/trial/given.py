@@ -104,6 +104,11 @@ def _coded(series: pd.Series[Any], coding: Coding) -> Any:
             f"column {coding.column!r} holds {len(others)} words that the model's encoder does not "
             "know: leave those rows out."
         )
+    if known and len(others) == len(known):
+        raise TableError(
+            f"column {coding.column!r} holds no word that the model's encoder knows: write its words as "
+            "the table has them that trained the model."
+        )
     if coding.one_hot:
         return pd.Categorical(words, categories=[*coding.words, *others], ordered=True)
     codes = dict(zip(coding.words, coding.codes, strict=True)) | dict.fromkeys(others, coding.other)
