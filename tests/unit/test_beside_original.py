@@ -176,3 +176,17 @@ def test_words_that_an_encoder_knows_stay_words(words: list[str]) -> None:
     assert not any("far" in note for note in report.result.notes)
     with pytest.raises(WhatleaksError, match="no word that the model's encoder knows"):
         whatleaks.audit(frame.assign(far=["p", "q"] * 30), "y", ["v"], model=model)
+
+
+def test_numbers_that_could_be_dates_stay_what_the_model_knows() -> None:
+    """20201231 was read as seconds since 1970: every score was that of another person."""
+    rng = np.random.default_rng(2)
+    days = 20200000 + 100 * rng.integers(1, 13, 80) + rng.integers(1, 29, 80)
+    frame = pd.DataFrame({"v": rng.normal(size=80), "day": days, "hours": rng.integers(1, 13, 80)})
+    frame["hours"] += rng.integers(10, 59, 80) / 100
+    frame["y"] = np.where(frame.day > np.median(days), "late", "early")
+    model = fitted(DecisionTreeClassifier(), frame)
+    report = whatleaks.audit(
+        frame, "y", ["v"], model=model, defenses=False, seeds=1, threats="white-box-tree", targets=10
+    )
+    assert report.result.worth.accuracy.value == 1.0

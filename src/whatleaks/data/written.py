@@ -160,19 +160,20 @@ def read_written(
 
     ``na`` are words (or numbers) that stand for a missing value, whatever the column, or in one
     column: ``income=-999``. With ``encode_text`` numbers with words among them are words. Columns
-    ``as_is`` keep their words: an encoder knows them so.
+    ``as_is`` keep their words, or numbers that could be dates: a model knows them so.
     """
     told = chosen_styles(decimal, thousands)
     frame, notes = _without_words(_one_kind(frame), na)
-    known_words = [name for name in frame.columns if str(name) in as_is]
+    known_words = [n for n in frame.columns if str(n) in as_is and not _is_numeric(frame[n])]
     if known_words and frame.columns.is_unique:
         rest = frame.drop(columns=known_words)
-        read, said, found = read_written(rest, decimal, thousands, na, encode_text)
+        read, said, found = read_written(rest, decimal, thousands, na, encode_text, as_is)
         return read.join(frame[known_words])[list(frame.columns)], (*notes, *said), found
     problems: list[Problem] = []
     if frame.columns.is_unique:  # others are refused, by name
         frame, spelled = _spelled_alike(frame)
-        frame, dated, asked = _dates(frame, encode_text, decimal == ".")
+        plain = [n for n in frame.columns if decimal == "." or str(n) in as_is]
+        frame, dated, asked = _dates(frame, encode_text, plain)
         notes, problems = [*notes, *spelled, *dated], asked
     looked = {name: _looked(frame.iloc[:, i], told) for i, name in enumerate(frame.columns)}
     wordy = {name: seen for name, seen in looked.items() if seen is not None and seen.words}
@@ -207,7 +208,7 @@ def read_written(
         for name, numbers in changed.items():
             frame[name] = numbers
     if frame.columns.is_unique:
-        times = [*_points_of_time(frame)]
+        times = [one for one in _points_of_time(frame) if one.column not in as_is]
         problems += times if decimal != "." else []
         obeyed = obeyed or (decimal == "." and bool(times or _has_digit_dates(frame)))
     if told and not obeyed:
@@ -273,14 +274,14 @@ def _spelled_alike(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _dates(
-    frame: pd.DataFrame, encode_text: bool, numbers: bool
+    frame: pd.DataFrame, encode_text: bool, numbers: Sequence[Any]
 ) -> tuple[pd.DataFrame, list[str], list[Problem]]:
     """Read 31.12.2020 and 20201231 as dates, 8:30 as a time; ask where the order of day and month is open."""
     changed, notes, problems = {}, list[str](), list[Problem]()
     for name in frame.columns:
         column, said = frame[name], repr(str(name))
-        if getattr(column.dtype, "kind", "") in ("i", "u", "f"):
-            dates = None if numbers else digits_as_dates(column)
+        if _is_numeric(column):
+            dates = None if name in numbers else digits_as_dates(column)
             if dates is not None:
                 changed[name] = dates
                 notes.append(
@@ -400,6 +401,10 @@ def _by_column(frame: pd.DataFrame, na: Sequence[str]) -> tuple[set[str], dict[s
         else:
             everywhere.add(word.strip())
     return everywhere, within
+
+
+def _is_numeric(series: pd.Series[Any]) -> bool:
+    return getattr(series.dtype, "kind", "") in ("i", "u", "f")
 
 
 def _is_words(series: pd.Series[Any]) -> bool:
