@@ -190,3 +190,11 @@ def test_numbers_that_could_be_dates_stay_what_the_model_knows() -> None:
         frame, "y", ["v"], model=model, defenses=False, seeds=1, threats="white-box-tree", targets=10
     )
     assert report.result.worth.accuracy.value == 1.0
+
+
+def test_the_ready_call_has_the_model() -> None:
+    frame = mixed(15)[[*NUMBERS, "y"]]
+    model = fitted(make_pipeline(StandardScaler(), LogisticRegression()), frame)
+    frame["age"] = frame.age.where(frame.age < 80)
+    with pytest.raises(WhatleaksError, match=r"missing='median', model=model\)$"):
+        whatleaks.audit(frame, "y", ["age"], model=model)
