@@ -187,7 +187,14 @@ def test_numbers_that_could_be_dates_stay_what_the_model_knows() -> None:
     frame["y"] = np.where(frame.day > np.median(days), "late", "early")
     model = fitted(DecisionTreeClassifier(), frame)
     report = whatleaks.audit(
-        frame, "y", ["v"], model=model, defenses=False, seeds=1, threats="white-box-tree", targets=10
+        frame,
+        "y",
+        ["v"],
+        model=model,
+        defenses=False,
+        seeds=1,
+        threats="white-box-tree",
+        targets=10,
     )
     assert report.result.worth.accuracy.value == 1.0
 

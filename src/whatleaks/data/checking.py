@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,7 @@ def check_table(frame: pd.DataFrame, chosen: Mapping[str, Any], thorough: bool =
     if thorough:
         names = [str(name) for name in read.columns]
         columns = tuple(v.column for v in read_columns(read, names).values())
+        notes = (*notes, *_about_label(read, chosen))
     doubts = tuple(about_missing_codes(read, chosen["label"], chosen["drop"]))
     return Checked(read, notes, doubts, columns, problems, ready)
 
@@ -79,6 +81,17 @@ def flat(passive: Any) -> tuple[str, ...]:
     return tuple(
         name for entry in passive for name in ((entry,) if isinstance(entry, str) else tuple(entry))
     )
+
+
+def _about_label(frame: pd.DataFrame, chosen: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say what becomes of a label that is a number; whatever is wrong with it is said elsewhere."""
+    label = chosen["label"]
+    if list(frame.columns).count(label) != 1:
+        return ()
+    known = frame[frame[label].notna()]
+    with suppress(WhatleaksError, ValueError):
+        return read_label(read_columns(known, [label])[label], chosen["bins"]).notes
+    return ()
 
 
 def _reading(chosen: Mapping[str, Any]) -> dict[str, Any]:

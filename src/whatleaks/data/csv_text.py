@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,9 +91,18 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
             "above (the first record is lost otherwise)"
         )
     units = unit_row(rows)
+    unnamed = _under_no_name(rows) if units else []
+    if unnamed and 2 * len(unnamed) <= len(rows[0]):  # if they are more, a title stands above
+        raise TableError(
+            f"{path} has words under columns without a name ({listed(unnamed)}): if these are the names, "
+            "delete the row above them; otherwise name every column."
+        )
     if units:
         text = _Text(path, text.raw, separator, skipped=1)
-        notes.append(f"the row under the names holds units ({listed(units)}) and was left out")
+        notes.append(
+            f"the row under the names holds units ({listed(units)}) and was left out (if these are the "
+            "names, delete the row above them)"
+        )
     text, table = _cut_into_cells(text)
     frame = _records(path, text, table, notes)
     total = total_row(frame)
@@ -104,6 +114,13 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
         frame = rest if len(rest) == len(frame) - 1 else frame.iloc[:-1]
         notes.append(f"the last row is no record but a total ({total}) and was left out")
     return frame, tuple(notes)
+
+
+def _under_no_name(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the cells of the second row that stand under nothing: names under groups of columns."""
+    return [
+        cell for name, cell in zip(*rows[:2], strict=False) if cell.strip() and not name.strip()
+    ]
 
 
 def _separator_line(raw: bytes) -> tuple[bytes, str]:
@@ -235,13 +252,13 @@ def _doubtful(table: Any) -> list[str]:
 
 
 def _stays_words(words: Any) -> bool:
-    """Say whether every number is whole or has its digits in groups of three after points.
+    """Say whether every number is whole, has its digits in groups of three after points, or is like 26E8.
 
     Whole ones alone are here only if they have too many digits: numbers of accounts, not amounts.
     """
     from pyarrow import compute
 
-    pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)\s*$"
+    pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+([eE]\d+)?)\s*$"
     return bool(compute.all(compute.match_substring_regex(words, pattern)).as_py())
 
 

@@ -176,6 +176,8 @@ def class_order(given: GivenModel, classes: Sequence[str]) -> list[int]:
             f"({listed(list(classes))})."
         )
     numbers = tuple(str(number) for number in range(len(classes)))
+    if not given.classes and set(classes) == set(numbers):
+        return [numbers.index(name) for name in classes]  # words may be sorted: 0, 1, 10, 2
     if not given.classes or (given.classes == numbers and set(classes) != set(numbers)):
         return list(range(len(classes)))  # numbered, in the sorted order of the label's values
     if set(given.classes) != set(classes):
