@@ -111,3 +111,11 @@ def test_a_polars_column_that_pandas_cannot_hold_gives_one_line() -> None:
     frame = polars.DataFrame({"v": polars.Series([1, 2, 3], dtype=polars.Int128)})
     with pytest.raises(TableError, match="cast it before"):
         from_frame(frame)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_lines_may_end_as_on_old_macs(separator: str, tmp_path: Path) -> None:
+    """Only commas were seen between cells there."""
+    frame = table([1.5, 2.5, 7.25])
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=separator, lineterminator="\r")
+    assert list(read_table(tmp_path / "t.csv").columns) == ["v", "w", "y"]

@@ -203,7 +203,7 @@ def _first_rows(sample: str, separator: str, whole: bool) -> list[list[str]]:
     rows: list[list[str]] = []
     try:
         for row in csv.reader(
-            io.StringIO(sample.removeprefix("\ufeff")), delimiter=separator, strict=True
+            io.StringIO(sample.removeprefix("\ufeff"), newline=""), delimiter=separator, strict=True
         ):
             rows += [row] if row else []
             if len(rows) > _LOOKED_AT:
@@ -318,7 +318,7 @@ def _cells(sample: str, separator: str, whole: bool) -> list[int]:
     """Return the number of cells in each line; nothing where the quotes do not fit."""
     counts: list[int] = []
     try:
-        for row in csv.reader(io.StringIO(sample), delimiter=separator, strict=True):
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator, strict=True):
             counts += [len(row)] if row else []
     except csv.Error as error:
         if whole or "unexpected end" not in str(error):
