@@ -205,3 +205,21 @@ def test_the_ready_call_has_the_model() -> None:
     frame["age"] = frame.age.where(frame.age < 80)
     with pytest.raises(WhatleaksError, match=r"missing='median', model=model\)$"):
         whatleaks.audit(frame, "y", ["age"], model=model)
+
+
+def test_xgboost_behind_a_sparse_table_is_refused() -> None:
+    """It takes zeros for gaps there, and sends them another way than an audit did."""
+    xgboost = pytest.importorskip("xgboost")
+    frame = mixed(16)[[*NUMBERS, "city", "y"]].assign(y=lambda table: table.y.factorize()[0])
+    for threshold in (0.0, 1.0):
+        front = ColumnTransformer(
+            [("words", OneHotEncoder(), ["city"])],
+            remainder="passthrough",
+            sparse_threshold=threshold,
+        )
+        model = fitted(make_pipeline(front, xgboost.XGBClassifier(n_estimators=4)), frame)
+        if threshold:
+            with pytest.raises(UsageError, match="zeros as gaps behind a ColumnTransformer"):
+                read_model(model, columns(frame))
+            continue
+        assert farthest(model, read_model(model, columns(frame)), frame) < 1e-6
