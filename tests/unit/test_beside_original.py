@@ -17,6 +17,9 @@ from sklearn.tree import DecisionTreeClassifier
 import whatleaks
 from given_tables import NUMBERS, columns, farthest, mixed
 from whatleaks.errors import UsageError, WhatleaksError
+from whatleaks.models.adapters.folding import EncodedColumn
+from whatleaks.models.adapters.folding import _moved as moved_borders
+from whatleaks.models.adapters.given import Feature
 from whatleaks.models.adapters.reading import read_model
 
 FEATURES = ["a", "b", "c"]
@@ -223,3 +226,14 @@ def test_xgboost_behind_a_sparse_table_is_refused() -> None:
                 read_model(model, columns(frame))
             continue
         assert farthest(model, read_model(model, columns(frame)), frame) < 1e-6
+
+
+def test_the_median_stays_on_its_side_of_lightgbms_zero() -> None:
+    """LightGBM tests against 1e-35: numbers at the centre of a scaler took the other branch."""
+    age = EncodedColumn("age", None, 18.0, 89.0)
+    for median in range(19, 89):
+        centred = Feature("age", steps=(("-", float(median)),))
+        (below, above), _ = moved_borders(centred, np.array([-1e-35, 1e-35]), age)
+        held = (np.arange(18.0, 90.0) - age.low) / age.span
+        assert np.count_nonzero(held <= below) == median - 18
+        assert np.count_nonzero(held <= above) == median - 17
