@@ -237,3 +237,17 @@ def test_the_median_stays_on_its_side_of_lightgbms_zero() -> None:
         held = (np.arange(18.0, 90.0) - age.low) / age.span
         assert np.count_nonzero(held <= below) == median - 18
         assert np.count_nonzero(held <= above) == median - 17
+
+
+def test_a_torch_module_whose_forward_was_replaced_is_refused() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    inner = torch.nn.Linear(4, 3)
+    module = torch.nn.Sequential(
+        torch.nn.Linear(3, 4), torch.nn.Dropout(0.5), torch.nn.ReLU(), inner
+    )
+    assert read_model(module, FEATURES).core.classes == 3
+    assert module.training
+    inner.forward = lambda x: x[:, :3]
+    with pytest.raises(UsageError, match="says something else of"):
+        read_model(module, FEATURES)
