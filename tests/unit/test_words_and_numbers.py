@@ -119,3 +119,18 @@ def test_lines_may_end_as_on_old_macs(separator: str, tmp_path: Path) -> None:
     frame = table([1.5, 2.5, 7.25])
     frame.to_csv(tmp_path / "t.csv", index=False, sep=separator, lineterminator="\r")
     assert list(read_table(tmp_path / "t.csv").columns) == ["v", "w", "y"]
+
+
+def test_rows_between_two_open_quotes_are_not_lost(tmp_path: Path) -> None:
+    """Thirteen records were one cell, without a word."""
+    rows = [f"{i},{chr(34) if i in (7, 20) else ''}T{i % 3},{'ab'[i % 2]}" for i in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["v,t,y", *rows]))
+    with pytest.raises(TableError, match="quote at or before line 22"):
+        read_table(tmp_path / "t.csv")
+    rows[20] = '20,T",a'  # a quote that seems to end the cell
+    (tmp_path / "t.csv").write_text("\n".join(["v,t,y", *rows]))
+    with pytest.raises(TableError, match="quote at or before line 22"):
+        read_table(tmp_path / "t.csv")
+    whole = [f'{i},"T{i % 3}\n""x"", 5"" y",{"ab"[i % 2]}' for i in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["v,t,y", *whole]))
+    assert read_table(tmp_path / "t.csv")["t"][0] == 'T0\n"x", 5" y'

@@ -78,6 +78,7 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
     raw, said = _separator_line(raw)
     sample = raw[:_SAMPLE].decode("utf-8", errors="ignore")
     separator = said or sniff(sample, whole=len(raw) <= _SAMPLE)
+    _refuse_open_quote(path, raw, separator)
     end = _end_of_rows(raw, separator)
     notes = []
     count = sum(bool(line.strip()) for line in raw[end:].splitlines())
@@ -114,6 +115,33 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
         frame = rest if len(rest) == len(frame) - 1 else frame.iloc[:-1]
         notes.append(f"the last row is no record but a total ({total}) and was left out")
     return frame, tuple(notes)
+
+
+def _refuse_open_quote(path: Path, raw: bytes, separator: str) -> None:
+    """Refuse quotes that open a cell and do not close it: the rows up to the next quote are lost.
+
+    Only looked at where cells run over lines; a quote behind a backslash is another way of writing.
+    """
+    if not _quoted_newline(raw) or b'\\"' in raw:
+        return
+    rows = csv.reader(
+        io.TextIOWrapper(io.BytesIO(raw), "utf-8", newline=""), delimiter=separator, strict=True
+    )
+    try:
+        lost = any(_holds_rows(row, separator) for row in rows)
+    except csv.Error as error:
+        lost = "expected after" in str(error)
+    if lost:
+        raise TableError(
+            f"{path} has a quote at or before line {rows.line_num} that opens a cell and does not end "
+            "it: the rows up to the next quote would be lost; double quotes within a cell, or delete it."
+        )
+
+
+def _holds_rows(row: Sequence[str], separator: str) -> bool:
+    """Say whether a cell holds whole lines that are cut into as many cells as the row."""
+    within = [line for cell in row if "\n" in cell for line in cell.split("\n")[1:-1]]
+    return len(row) > 2 and bool(within) and all(w.count(separator) == len(row) - 1 for w in within)
 
 
 def _under_no_name(rows: Sequence[Sequence[str]]) -> list[str]:
