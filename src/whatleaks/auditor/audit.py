@@ -103,6 +103,8 @@ def run_audit(
         arguments = spec.arguments()
         if spec.trained_on in map(str, frame.columns):  # it marks rows and is no feature
             arguments["drop"] = (*arguments["drop"], spec.trained_on)
+        if given is not None:
+            arguments["as_is"] = _as_the_model_knows_them(frame, given)
         checked = check_table(frame, arguments)
         checked.refuse()
     if display is not None:
@@ -282,6 +284,13 @@ class _First:
     notes: tuple[str, ...]
     target_range: tuple[float, float]
     passive: int  # columns as they are encoded
+
+
+def _as_the_model_knows_them(frame: pd.DataFrame, given: GivenModel) -> set[str]:
+    """Name the columns whose words a given model's encoder reads, and those that hold numbers."""
+    coded = {coding.column for coding in given.codings}
+    held = {str(name): frame.dtypes.iloc[i].kind for i, name in enumerate(frame.columns)}
+    return coded | {name for name in given.columns if held.get(name, "") in tuple("iuf")}
 
 
 def _first(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,10 +54,10 @@ class Checked:
 def check_table(frame: pd.DataFrame, chosen: Mapping[str, Any], thorough: bool = False) -> Checked:
     """Check a table against the arguments of an audit: names as in ``whatleaks.audit``.
 
-    ``thorough`` also encodes, splits and scales it, as every trial will.
+    ``as_is`` among them are columns whose words a given model's encoder reads. ``thorough`` also
+    encodes, splits and scales it, as every trial will.
     """
-    reading = {key: chosen[key] for key in ("decimal", "thousands", "na", "encode_text")}
-    read, notes, _ = read_written(frame, **reading)
+    read, notes, _ = read_written(frame, **_reading(chosen))
 
     def find(table: pd.DataFrame, arguments: Mapping[str, Any]) -> list[Problem]:
         return _find(table, arguments, thorough or arguments is not chosen)
@@ -66,6 +67,7 @@ def check_table(frame: pd.DataFrame, chosen: Mapping[str, Any], thorough: bool =
     if thorough:
         names = [str(name) for name in read.columns]
         columns = tuple(v.column for v in read_columns(read, names).values())
+        notes = (*notes, *_about_label(read, chosen))
     doubts = tuple(about_missing_codes(read, chosen["label"], chosen["drop"]))
     return Checked(read, notes, doubts, columns, problems, ready)
 
@@ -81,9 +83,25 @@ def flat(passive: Any) -> tuple[str, ...]:
     )
 
 
-def _find(frame: pd.DataFrame, chosen: Mapping[str, Any], thorough: bool) -> list[Problem]:
+def _about_label(frame: pd.DataFrame, chosen: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say what becomes of a label that is a number; whatever is wrong with it is said elsewhere."""
+    label = chosen["label"]
+    if list(frame.columns).count(label) != 1:
+        return ()
+    known = frame[frame[label].notna()]
+    with suppress(WhatleaksError, ValueError):
+        return read_label(read_columns(known, [label])[label], chosen["bins"]).notes
+    return ()
+
+
+def _reading(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what decides how words are read as numbers."""
     reading = {key: chosen[key] for key in ("decimal", "thousands", "na", "encode_text")}
-    frame, _, found = read_written(frame, **reading)
+    return {**reading, "as_is": chosen.get("as_is", ())}
+
+
+def _find(frame: pd.DataFrame, chosen: Mapping[str, Any], thorough: bool) -> list[Problem]:
+    frame, _, found = read_written(frame, **_reading(chosen))
     label, passive, drop = chosen["label"], flat(chosen["passive"]), chosen["drop"]
     names = [str(name) for name in frame.columns]
     problems = [p for p in found if p.column not in drop]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,6 +78,7 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
     raw, said = _separator_line(raw)
     sample = raw[:_SAMPLE].decode("utf-8", errors="ignore")
     separator = said or sniff(sample, whole=len(raw) <= _SAMPLE)
+    _refuse_open_quote(path, raw, separator)
     end = _end_of_rows(raw, separator)
     notes = []
     count = sum(bool(line.strip()) for line in raw[end:].splitlines())
@@ -90,9 +92,18 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
             "above (the first record is lost otherwise)"
         )
     units = unit_row(rows)
+    unnamed = _under_no_name(rows) if units else []
+    if unnamed and 2 * len(unnamed) <= len(rows[0]):  # if they are more, a title stands above
+        raise TableError(
+            f"{path} has words under columns without a name ({listed(unnamed)}): if these are the names, "
+            "delete the row above them; otherwise name every column."
+        )
     if units:
         text = _Text(path, text.raw, separator, skipped=1)
-        notes.append(f"the row under the names holds units ({listed(units)}) and was left out")
+        notes.append(
+            f"the row under the names holds units ({listed(units)}) and was left out (if these are the "
+            "names, delete the row above them)"
+        )
     text, table = _cut_into_cells(text)
     frame = _records(path, text, table, notes)
     total = total_row(frame)
@@ -104,6 +115,40 @@ def read_csv(path: Path, raw: bytes) -> tuple[pd.DataFrame, tuple[str, ...]]:
         frame = rest if len(rest) == len(frame) - 1 else frame.iloc[:-1]
         notes.append(f"the last row is no record but a total ({total}) and was left out")
     return frame, tuple(notes)
+
+
+def _refuse_open_quote(path: Path, raw: bytes, separator: str) -> None:
+    """Refuse quotes that open a cell and do not close it: the rows up to the next quote are lost.
+
+    Only looked at where cells run over lines; a quote behind a backslash is another way of writing.
+    """
+    if not _quoted_newline(raw) or b'\\"' in raw:
+        return
+    rows = csv.reader(
+        io.TextIOWrapper(io.BytesIO(raw), "utf-8", newline=""), delimiter=separator, strict=True
+    )
+    try:
+        lost = any(_holds_rows(row, separator) for row in rows)
+    except csv.Error as error:
+        lost = "expected after" in str(error)
+    if lost:
+        raise TableError(
+            f"{path} has a quote at or before line {rows.line_num} that opens a cell and does not end "
+            "it: the rows up to the next quote would be lost; double quotes within a cell, or delete it."
+        )
+
+
+def _holds_rows(row: Sequence[str], separator: str) -> bool:
+    """Say whether a cell holds whole lines that are cut into as many cells as the row."""
+    within = [line for cell in row if "\n" in cell for line in cell.split("\n")[1:-1]]
+    return len(row) > 2 and bool(within) and all(w.count(separator) == len(row) - 1 for w in within)
+
+
+def _under_no_name(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the cells of the second row that stand under nothing: names under groups of columns."""
+    return [
+        cell for name, cell in zip(*rows[:2], strict=False) if cell.strip() and not name.strip()
+    ]
 
 
 def _separator_line(raw: bytes) -> tuple[bytes, str]:
@@ -186,7 +231,7 @@ def _first_rows(sample: str, separator: str, whole: bool) -> list[list[str]]:
     rows: list[list[str]] = []
     try:
         for row in csv.reader(
-            io.StringIO(sample.removeprefix("\ufeff")), delimiter=separator, strict=True
+            io.StringIO(sample.removeprefix("\ufeff"), newline=""), delimiter=separator, strict=True
         ):
             rows += [row] if row else []
             if len(rows) > _LOOKED_AT:
@@ -235,13 +280,13 @@ def _doubtful(table: Any) -> list[str]:
 
 
 def _stays_words(words: Any) -> bool:
-    """Say whether every number is whole or has its digits in groups of three after points.
+    """Say whether every number is whole, has its digits in groups of three after points, or is like 26E8.
 
     Whole ones alone are here only if they have too many digits: numbers of accounts, not amounts.
     """
     from pyarrow import compute
 
-    pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)\s*$"
+    pattern = r"^\s*[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+([eE]\d+)?)\s*$"
     return bool(compute.all(compute.match_substring_regex(words, pattern)).as_py())
 
 
@@ -301,7 +346,7 @@ def _cells(sample: str, separator: str, whole: bool) -> list[int]:
     """Return the number of cells in each line; nothing where the quotes do not fit."""
     counts: list[int] = []
     try:
-        for row in csv.reader(io.StringIO(sample), delimiter=separator, strict=True):
+        for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator, strict=True):
             counts += [len(row)] if row else []
     except csv.Error as error:
         if whole or "unexpected end" not in str(error):

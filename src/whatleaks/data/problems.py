@@ -303,11 +303,16 @@ def changed_from_default(chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def python_call(ready: Mapping[str, Any]) -> str:
-    """Write an audit with these arguments as a call."""
+    """Write an audit with these arguments as a call; a given model says how it encodes and scales."""
+    given = "as_is" in ready
     said = {"label": ready["label"], "passive": ready["passive"], **changed_from_default(ready)}
-    lists = {name: list(v) if isinstance(v, tuple) else v for name, v in said.items()}
+    lists = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in said.items()
+        if not (given and name in ("categories", "scale_on"))
+    }
     told = ", ".join(f"{name}={value!r}" for name, value in lists.items())
-    return f"whatleaks.audit(frame, {told})"
+    return f"whatleaks.audit(frame, {told}{', model=model' if given else ''})"
 
 
 Find = Callable[["pd.DataFrame", Mapping[str, Any]], list[Problem]]

@@ -191,6 +191,8 @@ def _words(series: pd.Series[Any]) -> tuple[Ints, tuple[str, ...]]:
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         kept = series.cat.remove_unused_categories()
+        if not kept.cat.ordered and kept.cat.categories.dtype.kind in "iuf":  # 9 before 10
+            kept = kept.cat.set_categories(np.sort(kept.cat.categories), ordered=True)
         words = [str(category) for category in kept.cat.categories]
         codes: Ints = np.asarray(kept.cat.codes, dtype=np.int64)
         if kept.cat.ordered and len(set(words)) == len(words):

@@ -134,7 +134,7 @@ def from_frame(frame: Any) -> pd.DataFrame:
 
     kind = type(frame)
     if kind.__module__.split(".")[0] == "polars" and kind.__name__ in ("DataFrame", "LazyFrame"):
-        frame = frame.lazy().collect().to_pandas()
+        frame = _from_polars(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TableError(f"a {type(frame).__name__} is no table: give a pandas or polars frame.")
     table: pd.DataFrame = frame.reset_index(drop=True)  # a copy; with pandas 3 once it is changed
@@ -146,6 +146,17 @@ def from_frame(frame: Any) -> pd.DataFrame:
             "the table has no rows." if table.shape[1] else "the table has no columns."
         )
     return table
+
+
+def _from_polars(frame: Any) -> Any:
+    import pyarrow
+
+    try:
+        return frame.lazy().collect().to_pandas()
+    except (pyarrow.ArrowException, NotImplementedError) as error:
+        raise TableError(
+            f"the polars frame holds a kind of column that pandas cannot hold: cast it before ({error})."
+        ) from None
 
 
 def join(

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,12 +46,15 @@ _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FRACTION = re.compile(r"\s*\d+\s*/\s*\d+\s*")
 _MINUS = re.compile("[\u2010\u2011\u2012\u2013\u2212\uff0d]")  # as typesetters write it
 _DIGITS_ALONE = re.compile(r"\s*\d+\s*")
+_POWER = re.compile(r"\s*\d+[eE]\d+\s*")  # computers write a point or a sign: 2.6E9, 1e+05
 _NO_LETTERS = re.compile(r"(?i)(?=.*\d)(?:[\W\d_]|\b[ap]\.?m\b)+")  # but those of 8:30 am
 _SIGNS = "".join(c for c in map(chr, range(0x20C1)) if unicodedata.category(c) == "Sc")
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|BRL|ZAR"
 _SIGN = rf"%|[A-Z]{{0,2}}[{re.escape(_SIGNS)}]|Rs\.?|{_CODES}"
+_BEGINS = re.compile(rf"(?s)\W*(?:{_SIGN})?\W*\d.*")
+_UNIT = r"(?:[^\W\d_]|°|\([^\W\d_])(?:[^\W\d_]|[ .()/·°²³-]){0,19}"  # km, km/h, °C, (ml), years
 _WITH_UNIT = re.compile(  # before a number only signs: a letter there begins a code such as A12
-    rf"\s*([+-]?)\s*(?:({_SIGN})\s*([+-]?[\d.,].*)|([\d.,].*?)\s*({_SIGN}|[^\W\d_]{{1,4}}))\s*"
+    rf"\s*([+-]?)\s*(?:({_SIGN})\s*([+-]?[\d.,].*)|([\d.,].*?)\s*({_SIGN}|{_UNIT}))\s*"
 )
 
 
@@ -133,6 +137,23 @@ class Written:
         return all(w.isdecimal() for w in plain) and any(len(w) > 1 and w[0] == "0" for w in plain)
 
     @property
+    def powers(self) -> bool:
+        """Whether some words are like 26E8, which may be a code, and no other mark says numbers.
+
+        Nobody is asked about 26e8: codes are written in capitals.
+        """
+        bare = [not word.strip().isdecimal() for word in self.plain]
+        return (
+            not self.unit
+            and any(bare)
+            and all(
+                _POWER.fullmatch(word)
+                for word, marked in zip(self.plain, bare, strict=True)
+                if marked
+            )
+        )
+
+    @property
     def counted(self) -> bool:
         """Whether words of digits alone are many and repeat: counts rather than codes or ids."""
         return FEW_NUMBERS < len(self.plain) < sum(self.counts) and not self.coded
@@ -154,18 +175,26 @@ def read_written(
     thousands: str | None = None,
     na: Sequence[str] = (),
     encode_text: bool = False,
+    as_is: Collection[str] = (),
 ) -> tuple[pd.DataFrame, tuple[str, ...], tuple[Problem, ...]]:
     """Read columns of words that are numbers; return the table, what was done, and what to ask.
 
     ``na`` are words (or numbers) that stand for a missing value, whatever the column, or in one
-    column: ``income=-999``. With ``encode_text`` numbers with words among them are words.
+    column: ``income=-999``. With ``encode_text`` numbers with words among them are words. Columns
+    ``as_is`` keep their words, or numbers that could be dates: a model knows them so.
     """
     told = chosen_styles(decimal, thousands)
     frame, notes = _without_words(_one_kind(frame), na)
+    known_words = [n for n in frame.columns if str(n) in as_is and not _is_numeric(frame[n])]
+    if known_words and frame.columns.is_unique:
+        rest = frame.drop(columns=known_words)
+        read, said, found = read_written(rest, decimal, thousands, na, encode_text, as_is)
+        return read.join(frame[known_words])[list(frame.columns)], (*notes, *said), found
     problems: list[Problem] = []
     if frame.columns.is_unique:  # others are refused, by name
         frame, spelled = _spelled_alike(frame)
-        frame, dated, asked = _dates(frame, encode_text, decimal == ".")
+        plain = [n for n in frame.columns if decimal == "." or str(n) in as_is]
+        frame, dated, asked = _dates(frame, encode_text, plain)
         notes, problems = [*notes, *spelled, *dated], asked
     looked = {name: _looked(frame.iloc[:, i], told) for i, name in enumerate(frame.columns)}
     wordy = {name: seen for name, seen in looked.items() if seen is not None and seen.words}
@@ -176,6 +205,9 @@ def read_written(
         fitting = [s for s in told if seen.fits(s)] or [s for s in STYLES if seen.fits(s)]
         if seen.several and not encode_text:
             problems.append(_several(str(name), seen))
+            continue
+        if seen.powers and "E" in "".join(seen.words) and decimal != ".":
+            problems += [] if encode_text else [_power(str(name), seen)]
             continue
         if seen.coded and not seen.unit:
             notes.append(
@@ -193,14 +225,15 @@ def read_written(
             continue
         changed[name] = _numbers(frame[name], seen, style)
         obeyed = obeyed or style in told
-        if both or style.decimal == "," or _grouped(seen, style) or seen.unit or not seen.marked:
+        odd = _grouped(seen, style) or seen.unit or not seen.marked or seen.powers
+        if both or style.decimal == "," or odd:
             notes.append(_said(str(name), seen, style, doubtful=both))
     if changed:
         frame = frame.copy()
         for name, numbers in changed.items():
             frame[name] = numbers
     if frame.columns.is_unique:
-        times = [*_points_of_time(frame)]
+        times = [one for one in _points_of_time(frame) if one.column not in as_is]
         problems += times if decimal != "." else []
         obeyed = obeyed or (decimal == "." and bool(times or _has_digit_dates(frame)))
     if told and not obeyed:
@@ -221,7 +254,9 @@ def _one_kind(frame: pd.DataFrame) -> pd.DataFrame:
             "mixed-integer",
         ):
             plain = column.dropna()
-            if all(isinstance(value, str | int | float | np.number) for value in plain):
+            if all(
+                isinstance(value, str | int | float | np.number | date | time) for value in plain
+            ):
                 changed[place] = column.map(as_word, na_action="ignore").astype("object")
     if not changed:
         return frame
@@ -266,14 +301,14 @@ def _spelled_alike(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _dates(
-    frame: pd.DataFrame, encode_text: bool, numbers: bool
+    frame: pd.DataFrame, encode_text: bool, numbers: Sequence[Any]
 ) -> tuple[pd.DataFrame, list[str], list[Problem]]:
     """Read 31.12.2020 and 20201231 as dates, 8:30 as a time; ask where the order of day and month is open."""
     changed, notes, problems = {}, list[str](), list[Problem]()
     for name in frame.columns:
         column, said = frame[name], repr(str(name))
-        if getattr(column.dtype, "kind", "") in ("i", "u", "f"):
-            dates = None if numbers else digits_as_dates(column)
+        if _is_numeric(column):
+            dates = None if name in numbers else digits_as_dates(column)
             if dates is not None:
                 changed[name] = dates
                 notes.append(
@@ -393,6 +428,10 @@ def _by_column(frame: pd.DataFrame, na: Sequence[str]) -> tuple[set[str], dict[s
         else:
             everywhere.add(word.strip())
     return everywhere, within
+
+
+def _is_numeric(series: pd.Series[Any]) -> bool:
+    return getattr(series.dtype, "kind", "") in ("i", "u", "f")
 
 
 def _is_words(series: pd.Series[Any]) -> bool:
@@ -536,7 +575,15 @@ def _left_as_words(
     notes = []
     for place, name in enumerate(frame.columns):
         column, seen = frame.iloc[:, place], looked[name]
-        if str(name) in asked or not _is_words(column) or _all(column, _DIGITS_ALONE):
+        if str(name) in asked or not _is_words(column):
+            continue
+        if _all(column, _DIGITS_ALONE):
+            words = sorted({str(word).strip() for word in column.dropna()})
+            if words != sorted(words, key=int) and not any(word[0] == "0" for word in words):
+                notes.append(
+                    f"column {str(name)!r} holds few different numbers as words: they were read as codes, in "
+                    "the order of the alphabet; give numbers to have their order"
+                )
             continue
         if _all(column, _NO_LETTERS):
             if not _all(column, _FRACTION):  # told already
@@ -551,6 +598,11 @@ def _left_as_words(
             notes.append(
                 f"column {str(name)!r} holds numbers with different units or letters: they were read as "
                 "words; write all alike to have numbers"
+            )
+        elif _all(column, _BEGINS) and not _all(column, DATE):
+            notes.append(
+                f"column {str(name)!r} holds words that begin with numbers: they were read as words, "
+                "not as numbers"
             )
         elif seen is not None and _few_among_words(seen):
             notes.append(
@@ -585,6 +637,16 @@ def _several(name: str, seen: Written) -> Problem:
     return Problem(
         f"column {name!r} holds numbers with different signs ({found}): write all alike, or leave "
         f"it out with {choice('drop', [name])}.",
+        {"drop": (name,)},
+        column=name,
+    )
+
+
+def _power(name: str, seen: Written) -> Problem:
+    shape = re.sub(r"\d", "9", next(word.strip() for word in seen.plain if _POWER.fullmatch(word)))
+    return Problem(
+        f"column {name!r} holds values such as {shape!r}, which are codes or numbers with powers of ten: "
+        f"say {choice('decimal', '.')} if they are numbers, {choice('encode_text', True)} if they are codes.",
         {"drop": (name,)},
         column=name,
     )

@@ -104,6 +104,11 @@ def _coded(series: pd.Series[Any], coding: Coding) -> Any:
             f"column {coding.column!r} holds {len(others)} words that the model's encoder does not "
             "know: leave those rows out."
         )
+    if known and len(others) == len(known):
+        raise TableError(
+            f"column {coding.column!r} holds no word that the model's encoder knows: write its words as "
+            "the table has them that trained the model."
+        )
     if coding.one_hot:
         return pd.Categorical(words, categories=[*coding.words, *others], ordered=True)
     codes = dict(zip(coding.words, coding.codes, strict=True)) | dict.fromkeys(others, coding.other)
@@ -171,6 +176,8 @@ def class_order(given: GivenModel, classes: Sequence[str]) -> list[int]:
             f"({listed(list(classes))})."
         )
     numbers = tuple(str(number) for number in range(len(classes)))
+    if not given.classes and set(classes) == set(numbers):
+        return [numbers.index(name) for name in classes]  # words may be sorted: 0, 1, 10, 2
     if not given.classes or (given.classes == numbers and set(classes) != set(numbers)):
         return list(range(len(classes)))  # numbered, in the sorted order of the label's values
     if set(given.classes) != set(classes):

@@ -143,7 +143,7 @@ def _skops(data: bytes, columns: Sequence[str]) -> GivenModel:
         raise UsageError(
             f"the skops file holds {strange[0]}, which is not part of scikit-learn: leave it out"
         )
-    return read_model(skops.io.loads(data, trusted=list(_TRUSTED)), columns)
+    return read_model(skops.io.loads(data, trusted=list(_TRUSTED)), columns, foreign=True)
 
 
 # What skops asks about: nodes of trees, and what is left of a training (the kind of number that an

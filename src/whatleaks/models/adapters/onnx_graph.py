@@ -7,7 +7,7 @@ Converters write single precision, so scores agree with the original to about 1e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.errors import UsageError
+from whatleaks.models.adapters.beside_original import PEOPLE, People, refuse_another
 from whatleaks.models.adapters.given import (
     Boosted,
     Coding,
@@ -75,14 +76,16 @@ def from_onnx(data: bytes, columns: Sequence[str]) -> GivenModel:
     try:
         import onnx
         from google.protobuf.message import DecodeError
+        from onnx.helper import tensor_dtype_to_np_dtype
     except ImportError:
         raise UsageError(
             'an ONNX file needs onnx, which is not installed: pip install "whatleaks[models]"'
         ) from None
     try:
-        graph = onnx.load_model_from_string(data).graph
+        model = onnx.load_model_from_string(data)
     except DecodeError:
         raise ValueError("no ONNX") from None
+    graph = model.graph
     constants = {one.name: _array(one) for one in graph.initializer}
     inputs = [one for one in graph.input if one.name not in constants]
     widths = [_width(one) for one in inputs]
@@ -104,7 +107,7 @@ def from_onnx(data: bytes, columns: Sequence[str]) -> GivenModel:
         raise UsageError("the graph ends without scores of classes: give a classifier")
     done = ends[-1]
     walk.front.refuse_mixed(done.features)
-    return GivenModel(
+    found = GivenModel(
         "ONNX graph",
         taken,
         done.features,
@@ -114,6 +117,35 @@ def from_onnx(data: bytes, columns: Sequence[str]) -> GivenModel:
         notes,
         tuple(walk.front.fills.items()),
     )
+    kinds = {one.name: tensor_dtype_to_np_dtype(one.type.tensor_type.elem_type) for one in inputs}
+    whole = [name for name in taken if kinds.get(name, kinds[inputs[0].name]).kind == "i"]
+    refuse_another(found, lambda people: _asked(model, kinds, found, people), whole)
+    return found
+
+
+def _asked(model: Any, kinds: Mapping[str, Any], given: GivenModel, people: People) -> list[Any]:
+    """Let the standard's own reference run the graph on people; return its outputs of numbers.
+
+    ``kinds`` are the inputs' types by name: one input for each column, or one for all.
+    """
+    from onnx.reference import ReferenceEvaluator
+
+    words = {coding.column: np.array(coding.words, dtype=object) for coding in given.codings}
+    cells = [
+        words[name][people[name]] if name in words else people.get(name, np.zeros(PEOPLE))
+        for name in given.columns
+    ]
+    fed = [np.stack(cells, axis=1)] if len(kinds) == 1 else [one[:, None] for one in cells]
+    feed = {
+        name: values.astype(kind) for (name, kind), values in zip(kinds.items(), fed, strict=True)
+    }
+    with np.errstate(all="ignore"):
+        answers = ReferenceEvaluator(model).run(None, feed)
+    return [
+        [list(one.values()) for one in answer] if isinstance(answer, list) else answer
+        for answer in answers
+        if isinstance(answer, list) or np.asarray(answer).dtype.kind == "f"
+    ]
 
 
 def _array(tensor: Any) -> Any:

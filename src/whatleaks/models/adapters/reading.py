@@ -11,10 +11,11 @@ from whatleaks.models.adapters.files import read_file
 from whatleaks.models.adapters.given import Boosted, GivenModel, Votes
 
 
-def read_model(model: Any, columns: Sequence[str]) -> GivenModel:
+def read_model(model: Any, columns: Sequence[str], foreign: bool = False) -> GivenModel:
     """Write a fitted model, or one in a file, down; ``columns`` are the table's, without the label.
 
     Which library it comes from is told by its class, so no library is loaded to find out.
+    ``foreign``: a file held it.
     """
     if isinstance(model, Path):
         return read_file(model, columns)
@@ -35,7 +36,7 @@ def read_model(model: Any, columns: Sequence[str]) -> GivenModel:
 
         return from_torch(model, columns)
     if "sklearn" in homes:
-        return from_scikit(model, columns)
+        return from_scikit(model, columns, foreign=foreign)
     raise UsageError(
         f"a {type(model).__name__} is no model that can be audited: give a fitted classifier of "
         "scikit-learn, XGBoost or LightGBM, or a torch.nn.Sequential"

@@ -6,6 +6,7 @@ list of inputs. What cannot be written down this way is refused by its name.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.errors import UsageError
+from whatleaks.models.adapters.beside_original import PEOPLE, People, refuse_another
 from whatleaks.models.adapters.given import Coding, Core, Dense, Feature, GivenModel, Votes, word_of
 from whatleaks.models.adapters.naming import matched
 from whatleaks.models.network import Network
@@ -24,15 +26,19 @@ ACTIVATION = {"logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
 Last = Callable[[Any], Core]  # what turns the last step of a pipeline into a core
 
 
-def from_scikit(model: Any, columns: Sequence[str], last: Last | None = None) -> GivenModel:
+def from_scikit(
+    model: Any, columns: Sequence[str], last: Last | None = None, foreign: bool = False
+) -> GivenModel:
     """Write down a fitted classifier, or a pipeline that ends with one.
 
-    ``last`` reads the classifier at the end, if it is of another library.
+    ``last`` reads the classifier at the end, if it is of another library. ``foreign``: it comes
+    from a file, which may hold trees that scikit-learn must not walk.
     """
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     *front, final = steps
-    named = getattr(model, "feature_names_in_", None)
-    count = getattr(model, "n_features_in_", None)
+    first = next(step for step in steps if step is not None and not isinstance(step, str))
+    named = getattr(first, "feature_names_in_", None)
+    count = getattr(first, "n_features_in_", None)
     if count is None:
         raise UsageError(f"the {type(final).__name__} that was given is not fitted")
     names = None if named is None else [str(name) for name in named]
@@ -45,7 +51,7 @@ def from_scikit(model: Any, columns: Sequence[str], last: Last | None = None) ->
         features = _through(step, features, walk)
     core = last(final) if last is not None else _core(final)
     walk.refuse_mixed(features)
-    return GivenModel(
+    given = GivenModel(
         f"{type(model).__module__.partition('.')[0]} {_title(steps)}",
         taken,
         tuple(features),
@@ -55,6 +61,30 @@ def from_scikit(model: Any, columns: Sequence[str], last: Last | None = None) ->
         notes,
         tuple(walk.fills.items()),
     )
+    if not (foreign and isinstance(core, Votes)):
+        read = [called.get(name, name) for name in names or taken]
+        refuse_another(given, lambda people: [_asked(model, names, read, walk, people)])
+    return given
+
+
+def _asked(
+    model: Any, names: Sequence[str] | None, read: Sequence[str], walk: Front, people: People
+) -> Any:
+    """Ask the original about people, in its own words; a column that it drops holds zeros."""
+    import pandas as pd
+
+    held = [
+        np.asarray(walk.originals[name])[people[name]]
+        if name in walk.originals
+        else people.get(name, np.zeros(PEOPLE))
+        for name in read
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if names is None:
+            kind = object if walk.originals else np.float64
+            return model.predict_proba(np.stack([one.astype(kind) for one in held], axis=1))
+        return model.predict_proba(pd.DataFrame(dict(zip(names, held, strict=True))))
 
 
 def _needed(front: Sequence[Any], names: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -72,13 +102,18 @@ def _title(steps: Sequence[Any]) -> str:
 
 @dataclass(frozen=True)
 class Front:
-    """What the steps in front of a model do to whole columns: the words, and what fills gaps."""
+    """What the steps in front of a model do to whole columns: the words, and what fills gaps.
+
+    ``originals`` are the words as the model's own encoder holds them.
+    """
 
     codings: dict[str, Coding] = field(default_factory=dict)
     fills: dict[str, float | str] = field(default_factory=dict)
+    originals: dict[str, Any] = field(default_factory=dict)
 
-    def code(self, coding: Coding) -> None:
+    def code(self, coding: Coding, originals: Any = ()) -> None:
         """Enter how the words of a column are read."""
+        self.originals[coding.column] = originals
         before = self.codings.get(coding.column, coding)
         if before.one_hot != coding.one_hot or (coding.codes and before != coding):
             raise _two_ways(coding.column)
@@ -190,7 +225,7 @@ def _one_hot(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
         words = _words(feature, step.categories_[i], "OneHotEncoder")
         dropped = None if step.drop_idx_ is None else step.drop_idx_[i]
         other = None if step.handle_unknown == "error" else 0.0
-        walk.code(Coding(feature.column, words, (), other))
+        walk.code(Coding(feature.column, words, (), other), step.categories_[i])
         found += [Feature(feature.column, word) for k, word in enumerate(words) if k != dropped]
     return found
 
@@ -205,7 +240,7 @@ def _ordinal(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
         known = step.handle_unknown == "use_encoded_value" and np.isfinite(step.unknown_value)
         other = float(step.unknown_value) if known else None
         codes = tuple(float(k) for k in range(len(words)))
-        walk.code(Coding(feature.column, words, codes, other))
+        walk.code(Coding(feature.column, words, codes, other), step.categories_[i])
     return [replace(feature, coded=True) for feature in features]
 
 
@@ -225,11 +260,20 @@ def _columns(step: Any, features: list[Feature], walk: Front) -> list[Feature]:
     """Let every part of a ColumnTransformer act on its own columns."""
     names = [feature.column for feature in features]
     found: list[Feature] = []
-    for _, part, chosen in step.transformers_:
+    weights = step.transformer_weights or {}
+    for name, part, chosen in step.transformers_:
         if isinstance(part, str) and part == "drop":
             continue
         places = _places(chosen, getattr(step, "feature_names_in_", None), len(names))
-        found += _through(part, [features[i] for i in places], walk)
+        if not places:
+            continue  # a part without columns was never fitted
+        weight = float(weights.get(name, 1.0))
+        if weight <= 0.0:
+            raise UsageError(
+                f"the ColumnTransformer's weight of {name!r} is {weight:g}: not supported, use one above 0"
+            )
+        taken = _through(part, [features[i] for i in places], walk)
+        found += taken if weight == 1.0 else [one.then(("*", weight)) for one in taken]
     return found
 
 
@@ -278,6 +322,11 @@ def _logistic(model: Any) -> Core:
     if getattr(model, "multi_class", "auto") not in ("auto", "deprecated"):
         raise UsageError(
             f"LogisticRegression with multi_class={model.multi_class!r} is not supported: fit it anew"
+        )
+    if model.solver == "liblinear" and len(model.classes_) > 2:  # until scikit-learn 1.7
+        raise UsageError(
+            f"LogisticRegression with solver='liblinear' holds one model for each of {len(model.classes_)} "
+            "classes: not supported, use another solver"
         )
     return dense([model.coef_.T], [model.intercept_], "relu")
 

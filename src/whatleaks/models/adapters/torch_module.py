@@ -13,6 +13,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -21,6 +22,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats
 from whatleaks.errors import UsageError
+from whatleaks.models.adapters.beside_original import People, refuse_another
 from whatleaks.models.adapters.given import Core, Feature, GivenModel
 from whatleaks.models.adapters.naming import matched
 from whatleaks.models.adapters.scikit import dense
@@ -79,7 +81,19 @@ def from_torch(module: Any, columns: Sequence[str]) -> GivenModel:
     weights = [_array(layer.weight).T for layer in layers]
     biases = [0.0 if layer.bias is None else _array(layer.bias) for layer in layers]
     core = dense(weights, biases, next(iter(used), "relu"))
-    return _written("torch Sequential", core, None, len(weights[0]), (), columns)
+    given = _written("torch Sequential", core, None, len(weights[0]), (), columns)
+    refuse_another(given, lambda people: [_asked(module, given, people)])
+    return given
+
+
+def _asked(module: Any, given: GivenModel, people: People) -> Any:
+    """Ask a copy of the module, as it is in prediction."""
+    import torch
+
+    asked = deepcopy(module).cpu().eval()
+    table = np.stack([people[name] for name in given.columns], axis=1)
+    with torch.no_grad():
+        return asked(torch.tensor(table, dtype=next(asked.parameters()).dtype)).numpy()
 
 
 def _flat(module: Any) -> list[Any]:

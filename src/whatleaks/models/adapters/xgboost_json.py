@@ -28,7 +28,19 @@ def from_xgboost(model: Any, columns: Sequence[str]) -> GivenModel:
     """Write down a fitted XGBClassifier, a pipeline that ends with one, or a Booster."""
     if hasattr(model, "save_raw"):
         return from_json(json.loads(bytes(model.save_raw("json"))), columns)
+    _refuse_sparse(model)
     return from_scikit(model, columns, _last)
+
+
+def _refuse_sparse(model: Any) -> None:
+    """Refuse a sparse table in front: XGBoost takes every zero in it for a gap."""
+    for _, step in getattr(model, "steps", [])[:-1]:
+        encoder = type(step).__name__ == "OneHotEncoder" and step.sparse_output
+        if encoder or getattr(step, "sparse_output_", False):
+            raise UsageError(
+                f"XGBoost reads zeros as gaps behind a {type(step).__name__} that gives a sparse table, which an "
+                "audit does not: use sparse_output=False or sparse_threshold=0"
+            )
 
 
 def _last(model: Any) -> Boosted:
