@@ -116,7 +116,9 @@ def test_a_view_has_exactly_its_grants(wine) -> None:
         "unknown",
         "ranges",
         "schema",
+        "own_part",
     }
+    assert black.own_part == wine.trained.memory("active")[0].part  # its own doing, and no more
     with pytest.raises(AttributeError):
         HalfStar().infer(black, np.random.default_rng(0))
     agnostic = seen(wine, AGNOSTIC)
