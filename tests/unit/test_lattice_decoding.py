@@ -92,6 +92,50 @@ def test_the_flat_posterior_is_the_mean_of_all_points_that_fit(precision: str) -
     assert checked >= 5
 
 
+@pytest.mark.parametrize("weights", [[[3.0], [1.1], [1.5]], [[0.4], [-0.9], [2.0]]])
+def test_a_free_column_tells_by_its_range_which_points_fit(weights: list[list[float]]) -> None:
+    """It takes the only equation, and before, nothing was read of either column."""
+    grids = Grids((BOOLEAN, whole_numbers(0, 4, 0, 4), free()))
+    rng = np.random.default_rng(8)
+    case = world(grids, 2, "64", rng, records=60, weights=np.array(weights))
+    points = every_point(Grids(grids.columns[:2]))
+    told = case.secret @ np.array(weights)
+    solved = (told - points @ np.array(weights)[:2, 0]) / weights[2][0]  # records x points
+    fits = (solved >= 0.0) & (solved <= 1.0)
+    found = LatticeDecoding().infer(view_of(case), rng).values
+    for i in range(60):
+        best = np.append(points[fits[i]].mean(axis=0), solved[i][fits[i]].mean())
+        assert found[i] == pytest.approx(best, abs=1e-9)
+    assert (fits.sum(axis=1) < len(points)).any()
+
+
+def test_a_diagnosis_beside_a_free_column_is_read_whole() -> None:
+    """Steps between the categories are longer than the free column's reach: nothing else fits."""
+    rng = np.random.default_rng(9)
+    weights = np.array([[0.0], [2.0], [-1.5], [1.2]])
+    grids = Grids((BOOLEAN, BOOLEAN, BOOLEAN, free()), ((0, 1, 2),))
+    case = world(grids, 2, "64", rng, records=60, weights=weights)
+    found = LatticeDecoding().infer(view_of(case), rng).values
+    assert case.read(found).all()
+    two = Grids((BOOLEAN, free(), free()))
+    case = world(two, 2, "3", rng, records=60, weights=np.array([[3.0], [1.0], [0.8]]))
+    found = LatticeDecoding().infer(view_of(case), rng).values
+    assert case.exact(found).all()  # two free columns share what is left, the bit is sure
+
+
+def test_known_people_weigh_what_a_free_column_makes_up_for() -> None:
+    rng = np.random.default_rng(10)
+    grids = Grids((BOOLEAN, free()))
+    case = world(grids, 2, "64", rng, records=500, weights=np.array([[0.5], [2.0]]))
+    secret = case.secret.copy()
+    secret[:, 1] = np.clip(0.5 + 0.04 * rng.normal(size=500), 0.0, 1.0)  # a narrow column
+    own = rng.random((500, case.own.shape[1]))
+    scores = case.model.scores(own, secret)
+    view = knowing(own[:100], scores[:100], 2, case.model, grids, own[100:], secret[100:])
+    found = LatticeDecoding("auxiliary", answer="mode").infer(view, rng).values
+    assert (found[:, 0] == secret[:100, 0]).mean() > 0.95
+
+
 def test_frequencies_weigh_the_points_that_fit() -> None:
     rng = np.random.default_rng(3)
     case = world(SMALL, 3, "1", rng, records=20)
