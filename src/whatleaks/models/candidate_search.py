@@ -32,6 +32,9 @@ CELLS = 2_000_000  # numbers held at a time, in each of several tables
 THICK = 0.02  # of the scores' spread: a wider margin is searched again
 OPEN = 2  # axes for each equation: with more, most of a record stays open and many candidates count more
 ROUNDS = 2
+ROUNDS_ON_ONE_AXIS = (
+    8  # each 16 times as fine: to 2e-13 of the range, for who is near names nobody yet
+)
 KEPT_ON_ONE_AXIS, DRAWN_ON_ONE_AXIS = 8, 128
 KEPT, DRAWN = 128, 1024
 
@@ -132,9 +135,11 @@ def rounds_needed(told: Reproduced, possible: PossibleRecords, first: Candidates
     """Return how often to search on: not if the nearest reproduce the scores closely as they are."""
     if told.noise > 0.0 or told.classes_only or len(possible.axes) > OPEN * told.equations:
         return 0
+    if len(possible.axes) == 1:
+        return ROUNDS_ON_ONE_AXIS
     directions = min(told.equations, len(possible.axes))
     thick = (kept / len(first.values)) ** (1.0 / max(1, directions))
-    return ROUNDS if len(possible.axes) == 1 or thick > THICK else 0
+    return ROUNDS if thick > THICK else 0
 
 
 def _searched_on(
