@@ -190,3 +190,10 @@ def test_a_group_is_drawn_as_it_is_told() -> None:
     assert (others.text, others.value, others.known) == ("100 %", 1.0, 1.0)
     assert others.detail.startswith("100 of 100 people, joined or not")
     assert (vip.text, vip.value, vip.known) == ("80 %", 0.8, 0.3)
+
+
+def test_bars_of_digits_say_whose_columns_they_are() -> None:
+    """Before, "Whole records named exactly" stood over them where an ordinary number is read of nobody."""
+    text = " ".join(summary(complete_case()).split())
+    assert "columns of set values: all named by one score's digits" in text
+    assert "Whole records" not in text
