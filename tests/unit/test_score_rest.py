@@ -69,6 +69,22 @@ def test_a_column_of_whole_numbers_is_counted_off(weight: float) -> None:
     assert np.array_equal(guess(view, True).values, guess(view).alternatives[0])
 
 
+def test_amounts_of_which_there_are_a_million_are_counted_off_too() -> None:
+    own, common = alike(150)
+    theirs = np.rint(1e6 * common) / 1e6
+    theirs[:10] = 0.0
+    found = guess(view_of(own, theirs, [[2.0]], whole_numbers(0, 10**6, 0, 10**6)))
+    assert np.abs(found.values - theirs).max() < 1e-9
+
+
+def test_amounts_in_fifties_fill_their_range() -> None:
+    own, common = alike(150)
+    theirs = np.rint(40.0 * common) / 40.0
+    theirs[0], theirs[1] = 0.0, 1.0
+    found = guess(view_of(own, theirs, [[2.0]], whole_numbers(0, 2000, 0, 2000)))
+    assert np.abs(found.values - theirs).max() < 1e-9
+
+
 def test_yes_and_no_are_told_apart_where_own_columns_nearly_tell_them() -> None:
     own, common = alike(150)
     theirs = (common > 0.5).astype(float)

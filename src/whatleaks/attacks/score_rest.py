@@ -9,7 +9,9 @@ order tells more: the partner's part comes in the same steps, so people's values
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -22,7 +24,6 @@ from whatleaks.models.grids import Grid
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.prediction import PredictionView
 
-MOST_STEPS = 1 << 14  # a column of more is put in order, not counted off
 OFF = 1e-3  # of a step: so near must everybody lie
 FEW = 32  # people
 ENDS = 0.05  # of people stand at either end of an order
@@ -81,20 +82,21 @@ class ScoreRest:
 def counted_off(place: Floats, grid: Grid) -> Floats | None:
     """Return the values of a column in equal steps from places in its order; None if these fit no steps.
 
-    The fewest steps on which everybody stands are taken. Where the column has more, nobody here stands
-    at one of its ends: that is likelier the one towards which people thin out, so steps are counted
-    from the other. A count that starts at zero starts there.
+    The fewest steps on which everybody stands are taken; several at a time where these fill the column
+    (amounts in fifties). Where they do not, nobody here stands at one of its ends: that is likelier the
+    one towards which people thin out, so steps are counted from the other. A count that starts at zero
+    starts there.
     """
     most = grid.levels - 1
     seen = np.unique(place)
-    if grid.values or most > MOST_STEPS or len(seen) < 2:
+    if grid.values or len(seen) < 2:
         return None
-    steps = np.arange(1, most + 1)
-    for some in (seen[:: len(seen) // FEW + 1], seen):  # a few people rule out nearly all
-        counted = some[:, None] * steps
-        steps = steps[np.abs(counted - np.rint(counted)).max(axis=0) < OFF]
-    if not len(steps):
+    steps = 1  # the least common denominator of a few places: of places on no steps it soon is too large
+    for one in seen[:: len(seen) // FEW + 1].tolist():
+        steps = math.lcm(steps, Fraction(one).limit_denominator(max(most, 1)).denominator)
+    if steps > most or np.abs(seen * steps - np.rint(seen * steps)).max() > OFF:
         return None
+    each = 1 if most % steps else most // steps
     low, high = np.quantile(place, [ENDS, 1.0 - ENDS])
-    above = 0 if low <= 1.0 - high else most - steps[0]
-    return np.asarray(grid.low + grid.step * (np.rint(place * steps[0]) + above))
+    above = 0 if low <= 1.0 - high else most - steps * each
+    return np.asarray(grid.low + grid.step * (np.rint(place * steps) * each + above))
