@@ -27,6 +27,7 @@ from whatleaks.models.lattice import CANNOT, UNIQUE, LatticeSettings
 from whatleaks.models.lattice_basis import unknowns
 from whatleaks.models.network import Network
 from whatleaks.models.precision import float64
+from whatleaks.models.purifier import trained_purifier, undone
 from whatleaks.threat.grants import Auxiliary, Schema
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 
@@ -283,3 +284,19 @@ def test_what_it_cannot_attack_is_refused() -> None:
     for wrong in ({"prior": "all"}, {"answer": "best"}, {"noise": -1.0}):
         with pytest.raises(UsageError):
             LatticeDecoding(**wrong)
+
+
+@pytest.mark.parametrize("prior", ["none", "auxiliary"])
+def test_a_public_autoencoder_on_two_scores_is_undone(prior: str) -> None:
+    """Two scores are one number, and so is its code: before, such a defense seemed to hold."""
+    rng = np.random.default_rng(11)
+    case = world(Grids((PIXELS, BOOLEAN)), 2, "64", rng, records=60)
+    passed = trained_purifier(2).apply(case.scores)
+    view = knowing(case.own[:40], passed[:40], 2, case.model, case.grids,
+                   case.own[40:], case.secret[40:])  # fmt: skip
+    told = LatticeDecoding(prior, purifier="random").infer(view, rng).values
+    assert (np.abs(told - case.secret[:40]) < 1e-9).all(axis=1).mean() > 0.9
+    blind = LatticeDecoding(prior).infer(view, rng).values
+    assert (np.abs(blind - case.secret[:40]) < 1e-9).all(axis=1).mean() < 0.5
+    three = np.full((4, 3), 1.0 / 3.0)
+    assert undone(trained_purifier(3), three) is three
