@@ -124,6 +124,19 @@ def test_a_diagnosis_beside_a_free_column_is_read_whole() -> None:
     assert case.exact(found).all()  # two free columns share what is left, the bit is sure
 
 
+def test_two_free_columns_and_noise_weigh_the_points_as_far_as_they_go() -> None:
+    """Of three classes two free columns take both equations; noise bounds nothing."""
+    grids = Grids((BOOLEAN, free(), free()))
+    case = world(grids, 3, "64", np.random.default_rng(104), records=100)
+    found = LatticeDecoding().infer(view_of(case), np.random.default_rng(0)).values
+    assert case.read(found).mean() > 0.8
+    noisy = case.scores + 0.1 * np.random.default_rng(1).normal(size=case.scores.shape)
+    noisy = np.clip(noisy, 1e-9, None)
+    view = replace(view_of(case), scores=sealed(noisy / noisy.sum(axis=1, keepdims=True)))
+    told = LatticeDecoding(noise=0.1).infer(view, np.random.default_rng(0)).values
+    assert ((told - case.secret) ** 2).mean() < ((0.5 - case.secret) ** 2).mean()
+
+
 def test_known_people_weigh_what_a_free_column_makes_up_for() -> None:
     rng = np.random.default_rng(10)
     grids = Grids((BOOLEAN, free()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import whatleaks
 from whatleaks.arrays import Floats, sealed
@@ -112,7 +113,8 @@ def test_without_a_partner_or_without_parts_nothing_is_said() -> None:
     assert (guess(PredictionView(sealed(own), scores, 1)).values == 0.5).all()
 
 
-def test_visits_that_go_with_own_columns_are_named_from_scores_alone() -> None:
+@pytest.mark.parametrize("given", [False, True])
+def test_visits_that_go_with_own_columns_are_named_from_scores_alone(given: bool) -> None:
     """Before, a black box was said to follow what own columns leave open, and to name nobody."""
     draw = rng(1)
     common = draw.normal(size=300)
@@ -124,9 +126,12 @@ def test_visits_that_go_with_own_columns_are_named_from_scores_alone() -> None:
         }
     )
     drive = 0.1 * (frame.visits - 12) + 0.8 * frame.other - 0.6 * frame.tenure
-    frame["y"] = (drive + draw.logistic(size=300) > 0).astype(int)
+    label = (drive + draw.logistic(size=300) > 0).astype(int)
+    model = LogisticRegression().fit(frame, label) if given else None
+    frame["y"] = label
+    choices = {"threats": "black-box", "seeds": 1, "quick": True, "defenses": False}
     report = whatleaks.audit(
-        frame, "y", ["visits"], threats="black-box", seeds=1, quick=True, defenses=False
+        frame, "y", ["visits"], **choices, **({"model": model} if given else {})
     )
     head = report.result.headline
     assert (head.level, head.attack) == ("complete", "score-rest")

@@ -164,7 +164,8 @@ class _Alike:
         values[:, columns] = _normal_mean(over, self.free_steep, centre, root)
         values = np.clip(values, *self.grids.bounds())
         # One free column that the equations solve is as likely at every value of its range.
-        even = self.prior.flat and not self.left.short
+        alone = len(columns) == 1 and not self.left.short
+        even = self.prior.flat and alone and not self.noisy
         logs = np.zeros(len(part)) if even else _normal_logs(over, self.free_steep, centre, root)
         return values, logs if self.noisy else np.where(self._reached(over), logs, -np.inf)
 
