@@ -130,11 +130,19 @@ def test_two_free_columns_and_noise_weigh_the_points_as_far_as_they_go() -> None
     case = world(grids, 3, "64", np.random.default_rng(104), records=100)
     found = LatticeDecoding().infer(view_of(case), np.random.default_rng(0)).values
     assert case.read(found).mean() > 0.8
-    noisy = case.scores + 0.1 * np.random.default_rng(1).normal(size=case.scores.shape)
-    noisy = np.clip(noisy, 1e-9, None)
-    view = replace(view_of(case), scores=sealed(noisy / noisy.sum(axis=1, keepdims=True)))
-    told = LatticeDecoding(noise=0.1).infer(view, np.random.default_rng(0)).values
-    assert ((told - case.secret) ** 2).mean() < ((0.5 - case.secret) ** 2).mean()
+    # Noise: as a mixture of two normal densities, the free column's spread and the noise's in each.
+    few, weights, sigma = Grids((BOOLEAN, free())), np.array([[2.0], [1.0]]), 0.3
+    case = world(few, 2, "64", np.random.default_rng(100), records=80, weights=weights)
+    readings, half = case.readings, sigma * np.sqrt(3.0)
+    middle = 0.5 * (readings.low + readings.high)
+    middle = middle + sigma * np.random.default_rng(1).normal(size=middle.shape)
+    wide = replace(readings, low=middle - half, high=middle + half)
+    found = posterior(wide, few, flat_prior(few), LatticeSettings(), noisy=True).mean[:, 0]
+    told = middle - readings.known
+    told = told[:, 1] - told[:, 0] if told.shape[1] == 2 else told[:, 0]
+    spread = 1.0 / 12.0 + sigma**2 * middle.shape[1]
+    odds = np.exp(((told - 0.5) ** 2 - (told - 2.5) ** 2) / (2.0 * spread))
+    assert found == pytest.approx(odds / (1.0 + odds), abs=1e-6)
 
 
 def test_known_people_weigh_what_a_free_column_makes_up_for() -> None:
