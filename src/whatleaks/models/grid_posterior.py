@@ -37,6 +37,7 @@ from whatleaks.models.lattice_search import nearest_plane, search
 from whatleaks.models.readings import Longs, Readings
 
 VANISHED = 5.0  # how far below its bound a score that was rounded away is sought, in logarithms
+BLURRING = 8  # free columns: of more that take all equations the closed form tells as much
 FAR = 6.0  # deviations of a squared length beyond which points are not looked for
 
 
@@ -83,8 +84,11 @@ def posterior(
         soft = replace(readings, low=np.where(above, readings.high - VANISHED, readings.low))
     for work in _geometries(soft, readings, grids, unknown, prior, chosen, noisy):
         mean[work.rows], mode[work.rows] = work.closed_form()
-        if len(unknown.moves) and entropy_luck(work.left, unknown, prior.grid_root) < math.log2(
-            chosen.wider
+        worth = len(work.left) or len(grids.free) <= BLURRING
+        if (
+            len(unknown.moves)
+            and worth
+            and entropy_luck(work.left, unknown, prior.grid_root) < math.log2(chosen.wider)
         ):
             work.listing(chosen.wider, mean, mode, sure, listed)
     return Posterior(mean, mode, sure, listed)
@@ -181,7 +185,7 @@ class _Alike:
         whiten: Floats = np.asarray(np.linalg.inv(self.prior.grid_root), dtype=np.float64)
         basis = reduced(self.unknown, self.left, whiten)
         points = self._start(basis, whiten)
-        size = max(1, CHUNK // (width * len(basis.steps)))
+        size = max(1, CHUNK // (width * max(len(basis.steps), len(self.grids))))
         for at in range(0, len(self.rows), size):
             part = np.arange(at, min(at + size, len(self.rows)))
             who, values, logs = self._near(part, points, basis, whiten, width)
