@@ -252,6 +252,8 @@ def test_boosted_trees_have_a_black_box_only() -> None:
     assert [g.name for g in report.result.threats[0].of("attack")] == [
         "score-residual",
         "score-residual-falling",
+        "score-rest",
+        "score-rest-falling",
     ]
     assert report.result.threats[0].of("limit")
     assert report.result.worth.accuracy.value > 0.8

@@ -116,7 +116,9 @@ def test_a_view_has_exactly_its_grants(wine) -> None:
         "unknown",
         "ranges",
         "schema",
+        "own_part",
     }
+    assert encode(black.own_part) == encode(wine.trained.memory("active")[0].part)  # no more
     with pytest.raises(AttributeError):
         HalfStar().infer(black, np.random.default_rng(0))
     agnostic = seen(wine, AGNOSTIC)
@@ -177,4 +179,5 @@ def test_nor_does_it_run() -> None:
         "unknown",
         "ranges",
         "schema",
+        "own_part",
     ]

@@ -19,7 +19,7 @@ from whatleaks.defenses.rounding import Rounding
 from whatleaks.models.additive import Additive
 from whatleaks.models.candidate_search import Candidates, candidate_mean
 from whatleaks.models.forest import Forest
-from whatleaks.models.grids import BOOLEAN, Grids, free, whole_numbers
+from whatleaks.models.grids import BOOLEAN, Grid, Grids, free, whole_numbers
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.leaf_products import ScoredByTrees
 from whatleaks.models.linear import Linear
@@ -83,6 +83,45 @@ def small_forest(columns: int = 3, own: int = 2, soft: bool = False) -> Forest:
     y = (x.sum(axis=1) + 0.2 * rng(6).normal(size=120) > columns / 2).astype(int)
     grown = RandomForestClassifier(12, max_depth=4, random_state=0).fit(x, y)
     return Forest(forest_from_sklearn(grown, own, 2).trees, soft=soft)
+
+
+@pytest.mark.parametrize("grid", [free(), whole_numbers(0, 6_000_000, 0, 6_000_000)])
+def test_one_column_is_read_to_its_last_cent(grid: Grid) -> None:
+    """To come near names nobody: a salary in cents has millions of values."""
+    truth = np.floor(rng(1).random((60, 1)) * 6_000_001) / 6_000_000
+    view = shown(rising(), rng(2).random((60, 2)), truth, Grids((grid,)))
+    found = CandidateSearch().infer(view, rng()).values
+    assert np.abs(found - truth).max() < 1e-9
+
+
+def test_a_number_beside_yes_no_and_a_category_is_read_to_the_end() -> None:
+    """What can be listed is, so one axis is searched: before, such a number was only come near to."""
+    bend = Network(
+        (
+            sealed([[1.0, 0.0], [0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.0, -0.6]]),
+            sealed([[1.0], [4.0]]),
+        ),
+        (sealed([0.0, 0.0]), sealed([0.1])),
+        "tanh",
+    )
+    draw, grids = rng(3), Grids((free(), *(BOOLEAN,) * 4), ((2, 3, 4),))
+    group = np.eye(3)[draw.integers(0, 3, 60)]
+    truth = np.column_stack([draw.random(60), draw.integers(0, 2, 60), group])
+    model = Additive(part(2, 1, 3), bend)
+    view = shown(model, draw.random((60, 2)), truth, grids)
+    found = CandidateSearch().infer(view, rng()).values
+    others = np.array(list(itertools.product([0.0, 1.0], range(3))))
+    outputs = bend.logits(
+        np.column_stack([np.zeros(6), others[:, 0], np.eye(3)[others[:, 1].astype(int)]])
+    )
+    mine = bend.logits(truth)[:, 0]
+    # Alone: no other category puts the score within the reach of the number.
+    reach = np.tanh(1.0)
+    alone = ((mine[:, None] >= outputs[:, 0]) & (mine[:, None] <= outputs[:, 0] + reach)).sum(
+        axis=1
+    ) == 1
+    assert alone.sum() > 10
+    assert np.abs(found - truth)[alone].max() < 1e-9
 
 
 def test_a_value_on_the_grid_is_read_exactly() -> None:

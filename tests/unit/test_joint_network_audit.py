@@ -32,6 +32,8 @@ def test_it_is_attacked_and_defended() -> None:
         "half-star-layers",
         "score-residual",
         "score-residual-falling",
+        "score-rest",
+        "score-rest-falling",
     }
     assert "dropout-0.5" in [d.name for d in result.defenses]
     assert {d.acts_on for d in result.defenses} == {"release", "training"}

@@ -27,6 +27,7 @@ from whatleaks.models.lattice import CANNOT, UNIQUE, LatticeSettings
 from whatleaks.models.lattice_basis import unknowns
 from whatleaks.models.network import Network
 from whatleaks.models.precision import float64
+from whatleaks.models.purifier import trained_purifier, undone
 from whatleaks.threat.grants import Auxiliary, Schema
 from whatleaks.threat.views.prediction import WhiteBoxLinearView
 
@@ -90,6 +91,71 @@ def test_the_flat_posterior_is_the_mean_of_all_points_that_fit(precision: str) -
         assert found.sure[i] == pytest.approx(1.0 / fits.sum())
         checked += 1
     assert checked >= 5
+
+
+@pytest.mark.parametrize("weights", [[[3.0], [1.1], [1.5]], [[0.4], [-0.9], [2.0]]])
+def test_a_free_column_tells_by_its_range_which_points_fit(weights: list[list[float]]) -> None:
+    """It takes the only equation, and before, nothing was read of either column."""
+    grids = Grids((BOOLEAN, whole_numbers(0, 4, 0, 4), free()))
+    rng = np.random.default_rng(8)
+    case = world(grids, 2, "64", rng, records=60, weights=np.array(weights))
+    points = every_point(Grids(grids.columns[:2]))
+    told = case.secret @ np.array(weights)
+    solved = (told - points @ np.array(weights)[:2, 0]) / weights[2][0]  # records x points
+    fits = (solved >= 0.0) & (solved <= 1.0)
+    found = LatticeDecoding().infer(view_of(case), rng).values
+    for i in range(60):
+        best = np.append(points[fits[i]].mean(axis=0), solved[i][fits[i]].mean())
+        assert found[i] == pytest.approx(best, abs=1e-9)
+    assert (fits.sum(axis=1) < len(points)).any()
+
+
+def test_a_diagnosis_beside_a_free_column_is_read_whole() -> None:
+    """Steps between the categories are longer than the free column's reach: nothing else fits."""
+    rng = np.random.default_rng(9)
+    weights = np.array([[0.0], [2.0], [-1.5], [1.2]])
+    grids = Grids((BOOLEAN, BOOLEAN, BOOLEAN, free()), ((0, 1, 2),))
+    case = world(grids, 2, "64", rng, records=60, weights=weights)
+    found = LatticeDecoding().infer(view_of(case), rng).values
+    assert case.read(found).all()
+    two = Grids((BOOLEAN, free(), free()))
+    case = world(two, 2, "3", rng, records=60, weights=np.array([[3.0], [1.0], [0.8]]))
+    found = LatticeDecoding().infer(view_of(case), rng).values
+    assert case.exact(found).all()  # two free columns share what is left, the bit is sure
+
+
+def test_two_free_columns_and_noise_weigh_the_points_as_far_as_they_go() -> None:
+    """Of three classes two free columns take both equations; noise bounds nothing."""
+    grids = Grids((BOOLEAN, free(), free()))
+    case = world(grids, 3, "64", np.random.default_rng(104), records=100)
+    found = LatticeDecoding().infer(view_of(case), np.random.default_rng(0)).values
+    assert case.read(found).mean() > 0.8
+    # Noise: as a mixture of two normal densities, the free column's spread and the noise's in each.
+    few, weights, sigma = Grids((BOOLEAN, free())), np.array([[2.0], [1.0]]), 0.3
+    case = world(few, 2, "64", np.random.default_rng(100), records=80, weights=weights)
+    readings, half = case.readings, sigma * np.sqrt(3.0)
+    middle = 0.5 * (readings.low + readings.high)
+    middle = middle + sigma * np.random.default_rng(1).normal(size=middle.shape)
+    wide = replace(readings, low=middle - half, high=middle + half)
+    found = posterior(wide, few, flat_prior(few), LatticeSettings(), noisy=True).mean[:, 0]
+    told = middle - readings.known
+    told = told[:, 1] - told[:, 0] if told.shape[1] == 2 else told[:, 0]
+    spread = 1.0 / 12.0 + sigma**2 * middle.shape[1]
+    odds = np.exp(((told - 0.5) ** 2 - (told - 2.5) ** 2) / (2.0 * spread))
+    assert found == pytest.approx(odds / (1.0 + odds), abs=1e-6)
+
+
+def test_known_people_weigh_what_a_free_column_makes_up_for() -> None:
+    rng = np.random.default_rng(10)
+    grids = Grids((BOOLEAN, free()))
+    case = world(grids, 2, "64", rng, records=500, weights=np.array([[0.5], [2.0]]))
+    secret = case.secret.copy()
+    secret[:, 1] = np.clip(0.5 + 0.04 * rng.normal(size=500), 0.0, 1.0)  # a narrow column
+    own = rng.random((500, case.own.shape[1]))
+    scores = case.model.scores(own, secret)
+    view = knowing(own[:100], scores[:100], 2, case.model, grids, own[100:], secret[100:])
+    found = LatticeDecoding("auxiliary", answer="mode").infer(view, rng).values
+    assert (found[:, 0] == secret[:100, 0]).mean() > 0.95
 
 
 def test_frequencies_weigh_the_points_that_fit() -> None:
@@ -239,3 +305,19 @@ def test_what_it_cannot_attack_is_refused() -> None:
     for wrong in ({"prior": "all"}, {"answer": "best"}, {"noise": -1.0}):
         with pytest.raises(UsageError):
             LatticeDecoding(**wrong)
+
+
+@pytest.mark.parametrize("prior", ["none", "auxiliary"])
+def test_a_public_autoencoder_on_two_scores_is_undone(prior: str) -> None:
+    """Two scores are one number, and so is its code: before, such a defense seemed to hold."""
+    rng = np.random.default_rng(11)
+    case = world(Grids((PIXELS, BOOLEAN)), 2, "64", rng, records=60)
+    passed = trained_purifier(2).apply(case.scores)
+    view = knowing(case.own[:40], passed[:40], 2, case.model, case.grids,
+                   case.own[40:], case.secret[40:])  # fmt: skip
+    told = LatticeDecoding(prior, purifier="random").infer(view, rng).values
+    assert (np.abs(told - case.secret[:40]) < 1e-9).all(axis=1).mean() > 0.9
+    blind = LatticeDecoding(prior).infer(view, rng).values
+    assert (np.abs(blind - case.secret[:40]) < 1e-9).all(axis=1).mean() < 0.5
+    three = np.full((4, 3), 1.0 / 3.0)
+    assert undone(trained_purifier(3), three) is three

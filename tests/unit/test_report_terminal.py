@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from sample_audit import CASES, complete_case, high_case, sample_case, wide_case
 
+from whatleaks.auditor.result import GroupFinding
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import lay_out
 from whatleaks.report.terminal import print_tables, summary, table
@@ -173,3 +174,26 @@ def test_notes_stand_in_the_summary_and_those_of_a_threat_without_an_attack() ->
 
 def test_without_notes_there_is_no_heading_for_them() -> None:
     assert "Worth knowing" not in summary(replace(high_case(), notes=()))
+
+
+def test_a_group_is_drawn_as_it_is_told() -> None:
+    """Before, "115 of 115 people, joined or not" stood beside a bar of 9 %, all of it as what joining adds."""
+
+    def of(hits: int) -> Measurement:
+        return Measurement(hits / 100, 0.0, 1.0, 100, "share of people", "records")
+
+    groups = (
+        GroupFinding("all others", of(9), of(9), of(100), of(100)),
+        GroupFinding("vip", of(80), of(20), of(30), of(0)),
+    )
+    others, vip = lay_out(replace(high_case(), groups=groups)).groups
+    assert (others.text, others.value, others.known) == ("100 %", 1.0, 1.0)
+    assert others.detail.startswith("100 of 100 people, joined or not")
+    assert (vip.text, vip.value, vip.known) == ("80 %", 0.8, 0.3)
+
+
+def test_bars_of_digits_say_whose_columns_they_are() -> None:
+    """Before, "Whole records named exactly" stood over them where an ordinary number is read of nobody."""
+    text = " ".join(summary(complete_case()).split())
+    assert "columns of set values: all named by one score's digits" in text
+    assert "Whole records" not in text

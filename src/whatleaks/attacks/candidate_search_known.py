@@ -46,5 +46,6 @@ class CandidateSearchKnown:
         likely = likely_records(records, view.auxiliary.passive)
         scoring = ScoredByNetwork(view.model, view.own)
         told = Reproduced(view.scores, True, self.cut, self.noise)
-        first = likely.first(first_candidates(records, len(view.own), scoring.cost, rng))
+        even = first_candidates(records, len(view.own), scoring.cost, rng, listed=False)
+        first = likely.first(even)
         return ValueGuess(sealed(candidate_mean(scoring, told, likely, first, rng)))

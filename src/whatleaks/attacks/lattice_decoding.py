@@ -22,6 +22,7 @@ from whatleaks.models.grids import Grids
 from whatleaks.models.lattice import CANNOT, NONE, UNIQUE, LatticeSettings, decode
 from whatleaks.models.linear import Linear
 from whatleaks.models.precision import LAST_PLACES, Precision, decimals, seen_precision
+from whatleaks.models.purifier import copy_of_purifier, undone
 from whatleaks.models.readings import Readings, score_readings
 from whatleaks.threat.grants import Auxiliary
 from whatleaks.threat.guess import ValueGuess
@@ -68,12 +69,14 @@ class LatticeDecoding:
 
     ``noise``: the deviation of noise added to the scores, where the defense is public. ``cut``:
     after how many digits the scores are cut off (not rounded), where that is; -1: they are not.
+    ``purifier``: what the autoencoder was trained on that they passed, which is undone where it can be.
     """
 
     prior: str = "none"
     answer: str = "mean"
     noise: float = 0.0
     cut: int = -1
+    purifier: str = ""
     settings: LatticeSettings = DEFAULT
 
     def __post_init__(self) -> None:
@@ -99,6 +102,8 @@ class LatticeDecoding:
         # A view with auxiliary records is one of these and has them besides.
         prior = self._prior(grids, view.own, getattr(view, "auxiliary", None))
         scores = view.scores
+        copied = copy_of_purifier(self.purifier, view.model, view.own, view.unknown)
+        scores = scores if copied is None else undone(copied, scores)
         if self.cut >= 0:  # a score that is cut off stands half a step below its middle
             scores = np.minimum(scores + 0.5 * 10.0**-self.cut, 1.0)
         fine = seen_precision(scores) if self.cut < 0 else decimals(self.cut)

@@ -25,14 +25,17 @@ class LatticeDecodingKnown:
     """The posterior mean over the grid under the known people's regression and its errors.
 
     Columns of ordinary numbers have no grid: there it is the exact part of the equations and
-    a regression of the rest. ``noise`` and ``cut`` are as in ``LatticeDecoding``.
+    a regression of the rest. ``noise``, ``cut`` and ``purifier`` are as in ``LatticeDecoding``.
     """
 
     noise: float = 0.0
     cut: int = -1
+    purifier: str = ""
     name: str = "lattice-decoding-auxiliary"
 
     def infer(self, view: KnownLinearView, rng: np.random.Generator) -> ValueGuess:
         """Decode every record under the prior."""
-        decoding = LatticeDecoding("auxiliary", noise=self.noise, cut=self.cut)
+        decoding = LatticeDecoding(
+            "auxiliary", noise=self.noise, cut=self.cut, purifier=self.purifier
+        )
         return decoding.infer(view, rng)

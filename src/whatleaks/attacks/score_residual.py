@@ -81,7 +81,11 @@ class Seen(Protocol):
 
 def in_order(view: Seen, told: Floats, falling: bool) -> ValueGuess:
     """Put people in the order of what own columns do not explain of ``told``, within the columns' ranges."""
-    place = along_main_direction(unexplained(view.own, told))
+    return placed(view, along_main_direction(unexplained(view.own, told)), falling)
+
+
+def placed(view: Seen, place: Floats, falling: bool) -> ValueGuess:
+    """Answer places from 0 to 1 as values within the columns' ranges."""
     low, high = (0.0, 1.0) if view.ranges is None else (view.ranges.low, view.ranges.high)
     values = low + np.repeat(place[:, None], view.unknown, axis=1) * (np.asarray(high) - low)
     turned = sealed(np.asarray(high) + low - values)
@@ -98,7 +102,12 @@ def unexplained(own: Floats, ratios: Floats) -> Floats:
         left = ratios - fitted(own, ratios)(own)
     else:
         left = centred
-    size = float(np.abs(centred).max(initial=0.0))
+    return above_rounding(left, centred)
+
+
+def above_rounding(left: Floats, told: Floats) -> Floats:
+    """Return what is left of what was told; zero if that is rounding."""
+    size = float(np.abs(told).max(initial=0.0))
     return np.where(np.abs(left).max(initial=0.0) > NOTHING * size, left, 0.0)
 
 

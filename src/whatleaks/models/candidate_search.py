@@ -32,7 +32,11 @@ CELLS = 2_000_000  # numbers held at a time, in each of several tables
 THICK = 0.02  # of the scores' spread: a wider margin is searched again
 OPEN = 2  # axes for each equation: with more, most of a record stays open and many candidates count more
 ROUNDS = 2
-KEPT_ON_ONE_AXIS, DRAWN_ON_ONE_AXIS = 8, 128
+ROUNDS_ON_ONE_AXIS = (
+    8  # each 16 times as fine: to 2e-13 of the range, for who is near names nobody yet
+)
+KEPT_ON_ONE_AXIS, DRAWN_ON_ONE_AXIS = 8, 128  # for each record of the axes that are listed
+BESIDE = 1 << 8  # candidates that are twice those kept: so many records may be listed
 KEPT, DRAWN = 128, 1024
 
 
@@ -67,13 +71,15 @@ class Scoring(Protocol):
 class Candidates:
     """Places in the cube with their values. ``weights``: how many records each stands for.
 
-    ``complete``: they are all there is, so one of them is the record itself.
+    ``complete``: they are all there is, so one of them is the record itself. ``along``: the one axis
+    that is not listed whole, and how many records the others make; None if there are several.
     """
 
     places: Floats
     values: Floats
     weights: Floats
     complete: bool
+    along: tuple[int, int] | None = None
 
 
 def candidate_mean(
@@ -86,15 +92,17 @@ def candidate_mean(
     """Return the mean of every record's reproducing candidates: records x unknown columns."""
     records = len(told.released)
     found = np.empty((records, possible.width))
-    one = len(possible.axes) == 1
-    kept = KEPT_ON_ONE_AXIS if one else max(KEPT_ON_ONE_AXIS, len(first.values) // 64)
+    if first.along is not None:
+        kept, many = (each * first.along[1] for each in (KEPT_ON_ONE_AXIS, DRAWN_ON_ONE_AXIS))
+    else:
+        kept, many = max(KEPT_ON_ONE_AXIS, len(first.values) // 64), min(DRAWN, len(first.values))
     rounds = (
         0 if first.complete or not scoring.redrawn else rounds_needed(told, possible, first, kept)
     )
-    many = min(DRAWN_ON_ONE_AXIS if one else DRAWN, len(first.values))
     drawn = rng.random((rounds, many, len(possible.axes) + 1))
-    if one and rounds:  # every kept part is cut into equal ones
-        drawn[:] = np.stack([_even(many), _even(many // KEPT_ON_ONE_AXIS, many)], axis=1)
+    if first.along is not None:  # every kept part is cut into equal ones, and listed axes stay
+        drawn[:] = 0.5
+        drawn[..., 0], drawn[..., 1 + first.along[0]] = _even(many), _even(many // kept, many)
     held = max(len(first.values) * scoring.wide, many * max(scoring.wide, KEPT) * min(rounds, 1))
     step = max(1, CELLS // max(1, held))
     for i in range(0, records, step):
@@ -130,11 +138,15 @@ def _alike(apart: Floats, kept: int) -> Bools:
 
 def rounds_needed(told: Reproduced, possible: PossibleRecords, first: Candidates, kept: int) -> int:
     """Return how often to search on: not if the nearest reproduce the scores closely as they are."""
-    if told.noise > 0.0 or told.classes_only or len(possible.axes) > OPEN * told.equations:
+    if told.noise > 0.0 or told.classes_only:
+        return 0
+    if first.along is not None:
+        return ROUNDS_ON_ONE_AXIS
+    if len(possible.axes) > OPEN * told.equations:
         return 0
     directions = min(told.equations, len(possible.axes))
     thick = (kept / len(first.values)) ** (1.0 / max(1, directions))
-    return ROUNDS if len(possible.axes) == 1 or thick > THICK else 0
+    return ROUNDS if thick > THICK else 0
 
 
 def _searched_on(
@@ -148,7 +160,8 @@ def _searched_on(
 ) -> Floats:
     """Draw around the nearest candidates, round by round, and return the last round's mean."""
     records, axes = len(apart), len(possible.axes)
-    kept = KEPT_ON_ONE_AXIS if axes == 1 else min(KEPT, drawn.shape[1] // 8)
+    parts = 0 if first.along is None else first.along[1]
+    kept = KEPT_ON_ONE_AXIS * parts if parts else min(KEPT, drawn.shape[1] // 8)
     places = np.broadcast_to(first.places, (records, *first.places.shape))
     density = np.ones_like(apart)
     volume, values = 1.0, first.values[None]
@@ -157,7 +170,8 @@ def _searched_on(
         near = np.take_along_axis(places, order[..., None], axis=1)  # records x kept x axes
         # The kept ones fill a share of what was searched; boxes about them cover that share.
         volume *= kept / apart.shape[1]
-        half = 0.5 * volume / kept if axes == 1 else min(0.5, (volume / kept) ** (1.0 / axes))
+        box = volume / kept
+        half = 0.5 * box * parts if parts else min(0.5, box ** (1.0 / axes))
         parent = near[:, (luck[:, 0] * kept).astype(np.int64)]
         places = (parent + half * (2.0 * luck[:, 1:] - 1.0)) % 1.0
         density = _boxes(places, near, half)
@@ -182,26 +196,33 @@ def _boxes(places: Floats, near: Floats, half: float) -> Floats:
 
 
 def first_candidates(
-    possible: PossibleRecords, records: int, cost: float, rng: np.random.Generator
+    possible: PossibleRecords,
+    records: int,
+    cost: float,
+    rng: np.random.Generator,
+    listed: bool = True,
 ) -> Candidates:
     """Return all possible records where they are few, else an even set of them.
 
-    Sobol's points moved by one random vector around the cube (Cranley and Patterson 1976); on one axis
-    the middles of equal parts.
+    Sobol's points moved by one random vector around the cube (Cranley and Patterson 1976). Where all
+    axes but one can be listed, beside each of their records the middles of equal parts of that one.
+    ``listed``: whether they may: not where equal lengths of an axis are not levels.
     """
     affordable = EFFORT / max(1.0, records * cost)
     most = int(
         2 ** np.floor(np.log2(np.clip(min(affordable, 8 * CELLS / possible.width), FEWEST, MOST)))
     )
     complete = possible.count() <= most
+    at, beside = possible.longest()
+    along = None
     if complete:
         places = possible.whole()
-    elif len(possible.axes) == 1:
-        many = min(most, ONE_AXIS)
-        places = ((np.arange(many) + 0.5) / many)[:, None]
+    elif beside * 2 * KEPT_ON_ONE_AXIS <= min(most, BESIDE) and (listed or len(possible.axes) == 1):
+        along = (at, int(beside))
+        places = possible.whole({at: min(most // along[1], ONE_AXIS)})
     else:
         from scipy.stats import qmc
 
         even = qmc.Sobol(len(possible.axes), scramble=False).random(most)
         places = (even + rng.random(len(possible.axes))) % 1.0
-    return Candidates(places, possible.values(places), np.ones(len(places)), complete)
+    return Candidates(places, possible.values(places), np.ones(len(places)), complete, along)

@@ -37,6 +37,7 @@ from whatleaks.models.lattice_search import nearest_plane, search
 from whatleaks.models.readings import Longs, Readings
 
 VANISHED = 5.0  # how far below its bound a score that was rounded away is sought, in logarithms
+BLURRING = 8  # free columns: of more that take all equations the closed form tells as much
 FAR = 6.0  # deviations of a squared length beyond which points are not looked for
 
 
@@ -83,8 +84,12 @@ def posterior(
         soft = replace(readings, low=np.where(above, readings.high - VANISHED, readings.low))
     for work in _geometries(soft, readings, grids, unknown, prior, chosen, noisy):
         mean[work.rows], mode[work.rows] = work.closed_form()
-        few = len(unknown.moves) and len(work.left)
-        if few and entropy_luck(work.left, unknown, prior.grid_root) < math.log2(chosen.wider):
+        worth = len(work.left) or len(grids.free) <= BLURRING
+        if (
+            len(unknown.moves)
+            and worth
+            and entropy_luck(work.left, unknown, prior.grid_root) < math.log2(chosen.wider)
+        ):
             work.listing(chosen.wider, mean, mode, sure, listed)
     return Posterior(mean, mode, sure, listed)
 
@@ -127,7 +132,8 @@ class _Alike:
         rows: Ints,
         noisy: bool,
     ) -> None:
-        self.hard, self.grids, self.unknown, self.left = hard, grids, unknown, left
+        self.hard, self.grids, self.unknown = hard, grids, unknown
+        self.left, self.whole = left, whole
         self.prior, self.rows, self.noisy = prior, rows, noisy
         self.told: Longs = right_sides(readings, left, unknown)
         self.all_told: Longs = right_sides(readings, whole, unknown)
@@ -145,26 +151,41 @@ class _Alike:
         values = np.clip(values, *self.grids.bounds())
         return values, self.grids.snap(values)
 
-    def values(self, part: Ints, points: Ints) -> Floats:
-        """Return the encoded columns of grid points, the free ones at their expectation."""
+    def values(self, part: Ints, points: Ints) -> tuple[Floats, Floats]:
+        """Return the encoded columns of grid points, the free ones at their expectation.
+
+        Also the logarithm of how likely it is that free columns make up for what these points leave:
+        minus infinity where none within their ranges do.
+        """
         values = self.unknown.values(points)
         columns = list(self.grids.free)
-        if columns and len(part):
-            size = self.prior.size
-            centre = self.prior.free_centre(points, self.rows[part])
-            grid = self.steep[:, :size]
-            over = self.all_told[part] - points.astype(np.longdouble) @ grid.T
-            root = self.prior.root[size:, size:]
-            values[:, columns] = _normal_mean(over, self.free_steep, centre, root)
-            values = np.clip(values, *self.grids.bounds())
-        return values
+        if not columns or not len(part):
+            return values, np.zeros(len(part))
+        size = self.prior.size
+        centre = self.prior.free_centre(points, self.rows[part])
+        over = self.all_told[part] - points.astype(np.longdouble) @ self.steep[:, :size].T
+        root = self.prior.root[size:, size:]
+        values[:, columns] = _normal_mean(over, self.free_steep, centre, root)
+        values = np.clip(values, *self.grids.bounds())
+        # One free column that the equations solve is as likely at every value of its range.
+        alone = len(columns) == 1 and not self.left.short
+        even = self.prior.flat and alone and not self.noisy
+        logs = np.zeros(len(part)) if even else _normal_logs(over, self.free_steep, centre, root)
+        return values, logs if self.noisy else np.where(self._reached(over), logs, -np.inf)
+
+    def _reached(self, over: Longs) -> Bools:
+        """Say where free columns within their ranges may add up to what is left of each equation."""
+        ends = [self.free_steep * end[list(self.grids.free)] for end in self.grids.bounds()]
+        slack = self.whole.reach + 1e-6
+        least, most = np.minimum(*ends).sum(axis=1), np.maximum(*ends).sum(axis=1)
+        return np.asarray(((over >= least - slack) & (over <= most + slack)).all(axis=1))
 
     def listing(self, width: int, mean: Floats, mode: Floats, sure: Floats, listed: Bools) -> None:
         """List the points near each record's target and weigh those that fit."""
         whiten: Floats = np.asarray(np.linalg.inv(self.prior.grid_root), dtype=np.float64)
         basis = reduced(self.unknown, self.left, whiten)
         points = self._start(basis, whiten)
-        size = max(1, CHUNK // (width * len(basis.steps)))
+        size = max(1, CHUNK // (width * max(len(basis.steps), len(self.grids))))
         for at in range(0, len(self.rows), size):
             part = np.arange(at, min(at + size, len(self.rows)))
             who, values, logs = self._near(part, points, basis, whiten, width)
@@ -196,13 +217,13 @@ class _Alike:
         near = points[who] + found.moves
         good = self.unknown.inside(near)
         who, near = who[good], near[good]
-        values = self.values(who, near)
-        logs = self.prior.logs(near, self.rows[who])
+        values, logs = self.values(who, near)
+        logs = logs + self.prior.logs(near, self.rows[who])
         over = residual(self.told[who], near, self.left)
         if self.noisy:
             return who, values, logs - 0.5 * (over**2).sum(axis=1)
         if self.grids.free:
-            fits = (np.abs(over) <= self.left.reach + 1e-6).all(axis=1)
+            fits = (np.abs(over) <= self.left.reach + 1e-6).all(axis=1) & np.isfinite(logs)
         else:
             fits = self.hard.fits(values, who)
         return who[fits], values[fits], logs[fits]
@@ -214,6 +235,16 @@ def _normal_mean(told: Longs, steep: Longs, centre: Floats, root: Floats) -> Flo
     u, s, vt = np.linalg.svd(steep.astype(np.float64) @ root, full_matrices=False)
     gain = (vt.T * (s / (s**2 + 1.0))) @ u.T
     return np.asarray(centre + over @ gain.T @ root.T)
+
+
+def _normal_logs(told: Longs, steep: Longs, centre: Floats, root: Floats) -> Floats:
+    """Return the log-density, up to a constant, of what normal unknowns make of told = steep x + 1.
+
+    Only along what the unknowns can move: the equations that are left without them say the rest.
+    """
+    over = np.asarray(told - centre.astype(np.longdouble) @ steep.T, dtype=np.float64)
+    u, s, _ = np.linalg.svd(steep.astype(np.float64) @ root, full_matrices=False)
+    return np.asarray(-0.5 * ((over @ u) ** 2 / (s**2 + 1.0)).sum(axis=1))
 
 
 def _weigh(

@@ -8,7 +8,7 @@ column with levels takes the nearest one. A category of a one-hot group has Lapl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class LikelyRecords(PossibleRecords):
         if even.complete:
             weights = self.weights(even.values)
             return Candidates(even.places, even.values, weights, complete=True)
-        return Candidates(even.places, self.values(even.places), even.weights, complete=False)
+        return replace(even, values=self.values(even.places))
 
 
 def likely_records(records: PossibleRecords, people: Floats) -> LikelyRecords:

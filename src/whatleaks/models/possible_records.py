@@ -7,6 +7,7 @@ for a level of the grid (each has the same length), or for a value of a free col
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,9 +64,18 @@ class PossibleRecords:
         """Return how many records are possible: infinite with a free column."""
         return math.prod(axis.levels for axis in self.axes)
 
-    def whole(self) -> Floats:
-        """Return the places of all possible records, each in the middle of its level."""
-        levels = [int(axis.levels) for axis in self.axes]
+    def longest(self) -> tuple[int, float]:
+        """Return which axis has most levels, and how many records the others make."""
+        at = int(np.argmax([axis.levels for axis in self.axes]))
+        return at, math.prod(axis.levels for i, axis in enumerate(self.axes) if i != at)
+
+    def whole(self, parts: Mapping[int, int] | None = None) -> Floats:
+        """Return the places of all possible records, each in the middle of its level.
+
+        ``parts``: in how many equal ones some axes are cut instead.
+        """
+        cut = parts or {}
+        levels = [cut[i] if i in cut else int(axis.levels) for i, axis in enumerate(self.axes)]
         numbers = np.indices(levels).reshape(len(levels), -1).T
         return np.asarray((numbers + 0.5) / np.array(levels))
 

@@ -33,6 +33,7 @@ RECORDS = 2000  # random ones to train on
 MOST = 20_000  # real scores to train on: with three times as many it answered within 0.0002
 STEPS = 1500
 RATE = 0.02
+HALVED = 60  # times: to the last place of a score
 FLOOR = 1e-6  # the least score that leaves: a linear decoder may say less than zero
 
 
@@ -129,6 +130,25 @@ def _trained(classes: int, data: Floats, rng: np.random.Generator | None = None)
         adam.follow(slopes)
     weights, biases = (sealed(coder), sealed(decoder)), (sealed(code_bias), sealed(bias))
     return Purifier(Network(weights, biases, layers.activation))
+
+
+def undone(purifier: Purifier, released: Floats) -> Floats:
+    """Return the scores that a purifier of two classes was given, by halving where they can lie.
+
+    Two scores that sum to one are one number, and so is the code: the map rises or falls throughout. Of
+    more classes the code holds fewer numbers than the scores, and they stay as they were released.
+    """
+    if released.shape[1] != 2:
+        return released
+    ends = purifier.apply(np.array([[1.0, 0.0], [0.0, 1.0]]))[:, 1]
+    low, high = np.zeros(len(released)), np.ones(len(released))
+    for _ in range(HALVED):
+        middle = 0.5 * (low + high)
+        over = purifier.apply(np.column_stack([1.0 - middle, middle]))[:, 1] > released[:, 1]
+        above = over == (ends[1] > ends[0])
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    found = 0.5 * (low + high)
+    return sealed(np.column_stack([1.0 - found, found]))
 
 
 def _in_place(values: Floats, parts: Sequence[Floats]) -> list[Floats]:

@@ -403,6 +403,11 @@ def _of(reached: Measurement, without: Measurement | None) -> str:
     return f"{told} ({otherwise} without joining)"
 
 
+def _joined(reached: Measurement, without: Measurement | None) -> Measurement:
+    """Return how many people are reached by who joined: never fewer than without."""
+    return reached if without is None or without.value < reached.value else without
+
+
 def _worst_people(result: AuditResult, rows: tuple[ColumnRow, ...]) -> str:
     named = [row for row in rows if row.column == result.headline.column]
     return named[0].people if named else ""
@@ -427,9 +432,11 @@ def _digit_bars(result: AuditResult) -> tuple[Bar, ...]:
 
 
 def _group_bars(result: AuditResult) -> tuple[Bar, ...]:
+    """Draw how many of a group are reached, in grey who are without joining."""
     return tuple(
         replace(
-            _bar(group.name, group.within, 0.0),
+            _bar(group.name, _joined(group.within, group.within_without), 0.0),
+            known=0.0 if group.within_without is None else _unit(group.within_without.value),
             detail=f"{_of(group.within, group.within_without)}; exactly "
             f"{_of(group.named, group.named_without)}",
         )

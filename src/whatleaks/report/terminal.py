@@ -12,6 +12,7 @@ from whatleaks.metrics.intervals import clipped
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import LEAKAGE, Bar, lay_out
 from whatleaks.report.wording import (
+    count,
     percent,
     percent_range,
     plain_value,
@@ -63,9 +64,7 @@ def summary(result: AuditResult) -> str:
             known = row.people if named else f"{row.column}: {row.people}"
             lines += _wrap(printable(known), "  ", "    ")
     if page.digits:
-        without = result.digits.without if result.digits else None
-        beside = "" if without is None else f" ({percent(without.value)} without joining)"
-        lines += ["", f"Whole records named exactly from one score, by its digits{beside}"]
+        lines += ["", *_wrap(_digits_heading(result))]
         lines += [_row(bar) for bar in page.digits]
     if page.groups:
         lines += ["", f"Who is worst off: {printable(head.column)} known within 5 % of its range"]
@@ -214,6 +213,14 @@ def _row(bar: Bar) -> str:
         if place is not None:
             cells[min(_BAR - 1, int(place * _BAR))] = mark
     return f"  {name:<{_NAME}} {''.join(cells)} {bar.text:>6} ({bar.interval})"
+
+
+def _digits_heading(result: AuditResult) -> str:
+    """Say whose share the bars of digits are: a column of ordinary numbers is not in it."""
+    found = result.digits
+    assert found is not None
+    beside = "" if found.without is None else f" ({percent(found.without.value)} without joining)"
+    return f"{count(len(found.columns), 'column')} of set values: all named by one score's digits{beside}"
 
 
 def _detailed(bar: Bar) -> list[str]:

@@ -8,7 +8,7 @@ from whatleaks.catalog import threat
 from whatleaks.models.asked_otherwise import OtherAnswers
 from whatleaks.threat.grants import ChosenParts, Granted, LinearModel, ModelGrant, Ranges, Schema
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, must_remember
-from whatleaks.threat.prediction import public, scored_records
+from whatleaks.threat.prediction import SCORES, beside_scores, scored_records
 from whatleaks.threat.views.asked import AskedLinearView
 from whatleaks.wire.message import Message
 
@@ -23,7 +23,7 @@ def _asked(
         unknown=memory.unknown,
         model=granted[LinearModel].model,
         asked=must_remember(memory, OtherAnswers, "answers to other questions"),
-        **public(granted),
+        **beside_scores(memory, granted),
     )
 
 
@@ -31,7 +31,7 @@ WHITE_BOX_ASKING = threat(
     ThreatModel(
         name="white-box-asking",
         conduct=Conduct.MALICIOUS,
-        sees="the score of every record it asks about",
+        sees=SCORES,
         grants=frozenset({ChosenParts, ModelGrant, Ranges, Schema}),
         reads=frozenset({"scores"}),
         views=(AskedLinearView,),

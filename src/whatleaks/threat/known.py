@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whatleaks.catalog import threat
-from whatleaks.models.joined_parts import OwnPart, joined_part
-from whatleaks.models.linear import Linear
-from whatleaks.models.network import Network
 from whatleaks.threat.grants import Granted, KnownPeople, ModelGrant, Ranges, Schema
 from whatleaks.threat.model import Conduct, Memory, ThreatModel
-from whatleaks.threat.prediction import public, scored_records
+from whatleaks.threat.prediction import SCORES, beside_scores, scored_records
 from whatleaks.threat.views.known import (
     KnownAdditiveView,
     KnownLinearView,
@@ -34,8 +31,7 @@ def _black_box(
         scores=scores,
         unknown=memory.unknown,
         auxiliary=granted[KnownPeople],
-        own_part=_own_part(memory),
-        **public(granted),
+        **beside_scores(memory, granted),
     )
 
 
@@ -49,22 +45,15 @@ def _white_box(
         unknown=memory.unknown,
         model=granted[ModelGrant].model,
         auxiliary=granted[KnownPeople],
-        own_part=_own_part(memory),
-        **public(granted),
+        **beside_scores(memory, granted),
     )
-
-
-def _own_part(memory: Memory) -> Linear | Network | None:
-    """Return what the coalition's parties keep of the model, as one part over their columns."""
-    kept = [one.part for one in memory.kept if isinstance(one, OwnPart)]
-    return joined_part(kept) if kept else None
 
 
 BLACK_BOX_KNOWN = threat(
     ThreatModel(
         name="black-box-known",
         conduct=Conduct.CURIOUS,
-        sees="the score of every record it asks about",
+        sees=SCORES,
         grants=frozenset({KnownPeople, Ranges, Schema}),
         reads=frozenset({"scores"}),
         views=(KnownView,),
@@ -76,7 +65,7 @@ WHITE_BOX_KNOWN = threat(
     ThreatModel(
         name="white-box-known",
         conduct=Conduct.CURIOUS,
-        sees="the score of every record it asks about",
+        sees=SCORES,
         grants=frozenset({KnownPeople, ModelGrant, Ranges, Schema}),
         reads=frozenset({"scores"}),
         views=(KnownLinearView, KnownAdditiveView, KnownWhiteBoxView),

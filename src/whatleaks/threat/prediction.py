@@ -10,6 +10,9 @@ import numpy as np
 from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
+from whatleaks.models.joined_parts import OwnPart, joined_part
+from whatleaks.models.linear import Linear
+from whatleaks.models.network import Network
 from whatleaks.threat.grants import (
     EarlierScores,
     Granted,
@@ -30,10 +33,25 @@ from whatleaks.wire.message import Message
 
 A = TypeVar("A", bound=AgnosticView)
 
+SCORES = (
+    "the score of every record it asks about, beside its own part of a model that adds parts up"
+)
+
 
 def public(granted: Granted) -> dict[str, Any]:
     """Return what partners know of each other's columns: their ranges and their schema."""
     return {"ranges": granted.get(Ranges), "schema": granted.get(Schema)}
+
+
+def beside_scores(memory: Memory, granted: Granted) -> dict[str, Any]:
+    """Return what goes with released scores: what is public, and the own part of a model of parts."""
+    return public(granted) | {"own_part": own_part(memory)}
+
+
+def own_part(memory: Memory) -> Linear | Network | None:
+    """Return what the coalition's parties keep of the model, as one part over their columns."""
+    kept = [one.part for one in memory.kept if isinstance(one, OwnPart)]
+    return joined_part(kept) if kept else None
 
 
 def scored_records(received: Sequence[Message], memory: Memory) -> tuple[Floats, Floats]:
@@ -61,13 +79,14 @@ def _white_box(
     own, scores = scored_records(received, memory)
     # The view's type was chosen by the class of the granted model.
     model = granted[ModelGrant].model
-    return view(own, scores, memory.unknown, model, **public(granted))
+    return view(own, scores, memory.unknown, model, **beside_scores(memory, granted))
 
 
 def _black_box(
     received: Sequence[Message], memory: Memory, granted: Granted, view: type[PredictionView]
 ) -> PredictionView:
-    return view(*scored_records(received, memory), memory.unknown, **public(granted))
+    own, scores = scored_records(received, memory)
+    return view(own, scores, memory.unknown, **beside_scores(memory, granted))
 
 
 def _agnostic(received: Sequence[Message], memory: Memory, granted: Granted, view: type[A]) -> A:
@@ -88,7 +107,7 @@ WHITE_BOX = threat(
     ThreatModel(
         name="white-box",
         conduct=Conduct.CURIOUS,
-        sees="the score of every record it asks about",
+        sees=SCORES,
         grants=frozenset({ModelGrant, Ranges, Schema}),
         reads=frozenset({"scores"}),
         views=(WhiteBoxLinearView, WhiteBoxAdditiveView, WhiteBoxPredictionView),
@@ -100,7 +119,7 @@ BLACK_BOX = threat(
     ThreatModel(
         name="black-box",
         conduct=Conduct.CURIOUS,
-        sees="the score of every record it asks about",
+        sees=SCORES,
         grants=frozenset({Ranges, Schema}),
         reads=frozenset({"scores"}),
         views=(PredictionView,),

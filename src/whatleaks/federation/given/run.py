@@ -27,6 +27,7 @@ from whatleaks.federation.trees.parties import renumbered
 from whatleaks.models.adapters.given import Boosted, Core, Dense, Votes
 from whatleaks.models.additive import Additive, Bottom
 from whatleaks.models.forest import Forest
+from whatleaks.models.joined_parts import OwnPart
 from whatleaks.models.joint_network import JointNetwork
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import Network
@@ -70,11 +71,7 @@ class GivenTrained:
 
     def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
         """Return the model with the coalition's columns first, and the public ranges."""
-        unknown = victims(self.holdings, coalition)
-        places, at = {}, 0
-        for party, columns in self.holdings.columns.items():
-            places[party] = np.arange(at, at + columns.shape[1])
-            at += columns.shape[1]
+        unknown, places = victims(self.holdings, coalition), self._places()
         own, other = (
             np.concatenate([places[party] for party in parties]) for parties in (coalition, unknown)
         )
@@ -87,9 +84,15 @@ class GivenTrained:
         return (_layers(self.model, own, other), ranges)
 
     def memory(self, party: str) -> tuple[object, ...]:
-        """Nobody remembers a training."""
-        del party
-        return ()
+        """Nobody remembers a training; of a linear model every party holds its own part.
+
+        The bias goes with the active party's.
+        """
+        if not isinstance(self.model, Dense) or len(self.model.layers.weights) > 1:
+            return ()
+        weights, bias = self.model.layers.weights[0], self.model.layers.biases[0]
+        mine = sealed(weights[self._places()[party]])
+        return (OwnPart(Linear(mine, bias if party == ACTIVE else sealed(np.zeros_like(bias)))),)
 
     def facts(self) -> dict[str, Fact]:
         """There is nothing to tell."""
@@ -102,6 +105,14 @@ class GivenTrained:
     def outputs(self) -> Floats | None:
         """There is nothing in between that the evaluator would judge."""
         return None
+
+    def _places(self) -> dict[str, Ints]:
+        """Return where every party's columns stand among those of the model."""
+        places, at = {}, 0
+        for party, columns in self.holdings.columns.items():
+            places[party] = np.arange(at, at + columns.shape[1])
+            at += columns.shape[1]
+        return places
 
     def _released(self, rows: Ints, channel: Channel, guard: Guard) -> tuple[Floats, Bools]:
         own = self.holdings.joined((ACTIVE,), rows)

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from whatleaks.codec import travels
-from whatleaks.models.linear import Linear
-from whatleaks.models.network import Network
 from whatleaks.threat.grants import AdditiveModel, Grant, KnownPeople, LinearModel, ModelGrant
 from whatleaks.threat.views.prediction import (
     PredictionView,
@@ -25,15 +23,11 @@ from whatleaks.threat.views.split import AuxiliaryView
 @travels
 @dataclass(frozen=True)
 class KnownView(PredictionView, AuxiliaryView):
-    """Own columns, scores, and complete records of some people with their scores (J Eq 11).
-
-    ``own_part``: the adversary's own part of the model, where parts are added up.
-    """
+    """Own columns, scores, and complete records of some people with their scores (J Eq 11)."""
 
     needs: ClassVar[tuple[type[Grant], ...]] = ()
 
     auxiliary: KnownPeople = field(kw_only=True)
-    own_part: Linear | Network | None = field(default=None, kw_only=True)
 
 
 @travels

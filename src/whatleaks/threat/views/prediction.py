@@ -15,13 +15,19 @@ from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.codec import travels
 from whatleaks.models.additive import Additive, log_ratios
 from whatleaks.models.joint_network import JointNetwork
+from whatleaks.models.linear import Linear
+from whatleaks.models.network import Network
 from whatleaks.threat.grants import AdditiveModel, Grant, LinearModel, ModelGrant, Ranges, Schema
 
 
 @travels
 @dataclass(frozen=True)
 class PredictionView:
-    """The adversary's own columns of the target records, the scores it was sent, public ranges."""
+    """The adversary's own columns of the target records, the scores it was sent, public ranges.
+
+    ``own_part``: the adversary's own part of the model, where parts are added up: nobody can take
+    from it what it computes itself.
+    """
 
     needs: ClassVar[tuple[type[Grant], ...]] = ()
 
@@ -30,6 +36,7 @@ class PredictionView:
     unknown: int
     ranges: Ranges | None = field(default=None, kw_only=True)
     schema: Schema | None = field(default=None, kw_only=True)
+    own_part: Linear | Network | None = field(default=None, kw_only=True)
 
     def exchanged(self, order: Ints) -> Self:
         """Return the view with every record's scores taken from another; own columns stay."""
