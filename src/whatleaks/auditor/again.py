@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from whatleaks.arrays import Ints
-from whatleaks.auditor.advice import effective, leaves_out
+from whatleaks.auditor.advice import cheapest, effective, in_between, leaves_out
 from whatleaks.auditor.combine import Entry, base_name, most_frequent
 from whatleaks.auditor.plan import covers, once_more
 from whatleaks.auditor.result import DefenseFinding, GuessFinding, Headline, ThreatFinding
@@ -120,7 +120,11 @@ def contenders(head: Headline, defenses: Sequence[DefenseFinding]) -> list[str]:
     against = [defense for defense in defenses if head.threat in defense.against]
     good = [defense.name for defense in against if effective(defense) or leaves_out(defense)]
     closest = sorted(against, key=lambda defense: defense.worst.after.value)[:1]
-    return good or [defense.name for defense in closest]
+    named = cheapest(head.threat, against) or next(iter(closest), None)
+    # The advice names it beside one that costs too much.
+    beside = None if named is None else in_between(head.threat, named, against)
+    found = [*(good or [defense.name for defense in closest]), *([beside.name] if beside else [])]
+    return list(dict.fromkeys(found))
 
 
 def _place(scenario: Scenario) -> Place:

@@ -134,8 +134,9 @@ def run_audit(
     for scenario in planned:
         scenario.check()
     seeds = tuple(sorted({scenario.seed for scenario in planned}))
-    if spec.defenses and spec.seeds < len(seeds):
-        told_before = (*told_before, SOME_DEFENDED.format(spec.seeds, len(seeds)))
+    defended = tuple(sorted({scenario.seed for scenario in planned if scenario.defense}))
+    if 0 < len(defended) < len(seeds) and not one_defended:
+        told_before = (*told_before, SOME_DEFENDED.format(len(defended), len(seeds)))
     if executor is None:
         alone = estimated_seconds(planned, rows, width, 1)
         executor = choose(workers=workers_that_pay(alone, rows * width), inline=True)
@@ -182,17 +183,18 @@ def run_audit(
     under = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
     attacked_in = under[0] if under else classed[0]
     told += too_small(spec.by, under)
+    worth = worth_of(classed, streams, first.target_range[1] - first.target_range[0])
     return AuditResult(
         headline=head,
         threats=threats,
         defenses=defenses,
-        advice=advice(head, threats, defenses, digits),
+        advice=advice(head, threats, defenses, digits, worth),
         columns=tuple(ColumnCard(c.name, c.kind, c.owner, c.encoded_as) for c in first.columns),
         classes=first.classes,
         rows=rows,
         training_rows=records.training_rows,
         target_rows=attacked_in.records.asked,
-        worth=worth_of(classed, streams, first.target_range[1] - first.target_range[0]),
+        worth=worth,
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
         code=code(),
@@ -206,7 +208,7 @@ def run_audit(
         digits=digits,
         groups=groups_of(entries, head),
         comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
-        defended_seeds=tuple(sorted({s.seed for s in planned if s.defense})),
+        defended_seeds=defended,
     )
 
 

@@ -580,16 +580,10 @@ def _remark(guess: GuessFinding) -> str:
 def gain_in_words(worth: Worth) -> str:
     """Say by which measures the joint model is better: where most people are of one class, accuracy cannot tell."""
     told: dict[str, list[str]] = {"better": [], "worse": [], "": []}
-    for name, gain in (
-        ("accuracy", worth.accuracy_gain),
-        ("AUC", worth.auc_gain),
-        ("log loss", worth.log_loss_gain),
-        ("the label’s value", worth.value_error_gain),
-    ):
-        if gain is not None:
-            word = "better" if gain.low > 0.0 else "worse" if gain.high < 0.0 else ""
-            ends = points_range(gain) if name == "accuracy" else number_range(gain)
-            told[word].append(f"in {name} ({ends})")
+    for name, gain in worth.gains:
+        word = "better" if gain.low > 0.0 else "worse" if gain.high < 0.0 else ""
+        ends = points_range(gain) if name == "accuracy" else number_range(gain)
+        told[word].append(f"in {name} ({ends})")
     opened = ", ".join(told.pop(""))
     sure = "; ".join(f"{word} {', '.join(where)}" for word, where in told.items() if where)
     said = (

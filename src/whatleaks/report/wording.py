@@ -49,21 +49,8 @@ def number(value: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Show a share in percent; close to 0 and 100 one more digit, so that neither is claimed falsely."""
-    value = 100.0 * share
-    if not math.isfinite(value):
-        return UNKNOWN
-    if abs(share) < 1e-9:
-        return "0 %"
-    if abs(share - 1.0) < 1e-9:
-        return "100 %"
-    if 0.0 < value < 1.0 or 99.0 < value < 100.0:
-        digits = max(digits, 1)
-        if value < 0.05:
-            return "under 0.1 %"
-        if value >= 99.95:
-            return "over 99.9 %"
-    return rounded(share, digits)
+    """Show a share in percent, as the sentences do: the same share is the same words everywhere."""
+    return rounded(share, digits) if math.isfinite(100.0 * share) else UNKNOWN
 
 
 def first_sentence(text: str) -> tuple[str, str]:
