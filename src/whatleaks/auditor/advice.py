@@ -336,6 +336,12 @@ def leaves_out(defense: DefenseFinding) -> bool:
     return defense.column is None and defense.worst.after.value < ENOUGH
 
 
+def seen_on_none(defenses: Sequence[DefenseFinding]) -> bool:
+    """Say whether so little is read without a defense where these were tried that none can be seen to help."""
+    own = [d.column for d in defenses if d.column is not None]
+    return bool(own) and all(pair.before.value < ENOUGH for pair in own)
+
+
 def cost(defense: DefenseFinding) -> float:
     """Return the accuracy that a defense takes."""
     return defense.accuracy_before.value - defense.accuracy.value
@@ -567,8 +573,8 @@ def _about_defenses(
             f"“{best.title}” leaves “{head.column}” out altogether, and at most "
             f"{share(best.worst.after)} is added in the columns that stay."
         ]
-    own = [d.column for d in tried if d.column is not None]
-    if own and all(pair.before.value < ENOUGH for pair in own):
+    if seen_on_none(tried):
+        own = [d.column for d in tried if d.column is not None]
         most = max(own, key=lambda pair: pair.before.value)
         return [
             f"No defense can be seen to help: {WHERE_TRIED} joining adds {share(most.before)} in "

@@ -84,17 +84,17 @@ def strongest_again(
         defended = [entry.scenario for entry in held]
         tried = {attack for scenario in defended for attack in scenario.attacks}
         tried |= {scored.name for entry in held for scored in entry.records.scored}
-        names = [base_name(head.attack)]
-        if not card("threat", threat).part.malicious:  # two hijackers cannot train one model
-            names += missed(found[threat], tried)
+        names = [base_name(head.attack), *missed(found[threat], tried)]
         left = [
             name
             for name in dict.fromkeys(names)
             if name not in tried
             and any(name in one.attacks and covers(defended[0], one) for one in plain)
         ]
-        # On one seed there are few trials: those of one defense run beside each other.
-        for names in [[name] for name in left] if only is not None else [left] * bool(left):
+        # On one seed there are few trials: those of one defense run beside each other. And two hijackers
+        # cannot train one model.
+        apart = only is not None or card("threat", threat).part.malicious
+        for names in [[name] for name in left] if apart else [left] * bool(left):
             wanted.append(once_more(spec, defended[0], names))
     return wanted
 

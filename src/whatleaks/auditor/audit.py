@@ -19,7 +19,7 @@ from whatleaks.auditor.combine_defenses import Kept, combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words, workers_that_pay
-from whatleaks.auditor.notes import copy_notes, known_notes, value_notes
+from whatleaks.auditor.notes import copy_notes, counted_again, known_notes, value_notes
 from whatleaks.auditor.people import groups_of, too_small
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.result import (
@@ -173,6 +173,7 @@ def run_audit(
     told += [FEWER_AGAIN] if summed.fewer_again else []
     told += value_notes(entries, spec.label, first.target_range)
     told += known_notes(spec.known, threats)
+    told += counted_again(threats, rows)
     told += _other_models(spec, planned)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(

@@ -64,7 +64,7 @@ def percent(value: float, digits: int = 0) -> str:
     above = next((100 * bound for bound in (LOW, MEDIUM) if value < bound), math.inf)
     for shown in (f"{100 * value:.{digits}f}", f"{100 * value:.{digits + 1}f}"):
         if float(shown) < above:
-            return f"{shown} %"
+            return f"{shown} %" if float(shown) else f"{shown.removeprefix('-')} %"
     return f"under {above:.0f} %"
 
 

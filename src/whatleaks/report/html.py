@@ -51,6 +51,8 @@ def environment() -> Environment:
     )
     made.filters.update(
         num=wording.number,
+        added=wording.added,
+        added_range=wording.added_range,
         pct=wording.percent,
         pct_range=wording.percent_range,
         num_range=wording.number_range,

@@ -22,7 +22,7 @@ from whatleaks.report.wording import (
 )
 
 # What fits on one page; the report holds the rest.
-COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED = 8, 5, 3, 5, 3
+COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED = 8, 5, 5, 5, 3
 
 
 def render(audit: dict[str, Any]) -> str:
@@ -52,6 +52,7 @@ def render(audit: dict[str, Any]) -> str:
                 (_name(known["column"], 48), percent(known["share"]))
                 for known in audit["headline"].get("followed", [])[:FOLLOWED]
             ],
+            more_followed=max(0, len(audit["headline"].get("followed", [])) - FOLLOWED),
             already=_text(", ".join(audit["headline"].get("already", [])), 160),
             columns=[(_name(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),
@@ -67,6 +68,7 @@ def render(audit: dict[str, Any]) -> str:
             ),
             more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
             advice=[unbroken(_text(line, 420)) for line in audit.get("advice", [])[:ADVICE]],
+            more_advice=max(0, len(audit.get("advice", [])) - ADVICE),
             rows=audit.get("rows", ""),
             seeds=count(len(audit.get("seeds", [])), "repetition"),
             model=_text(audit["spec"].get("model", ""), 40),

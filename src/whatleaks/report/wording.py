@@ -68,6 +68,17 @@ def percent_range(measured: Measurement, digits: int = 0) -> str:
     return f"{percent(measured.low, digits)} to {percent(measured.high, digits)}"
 
 
+def added(measured: Measurement) -> str:
+    """Show what joining adds: nobody is told less for it, so never less than nothing."""
+    return percent(max(measured.value, 0.0))
+
+
+def added_range(measured: Measurement) -> str:
+    """Show the interval of what joining adds, within what it can be."""
+    low, high = (min(max(end, 0.0), 1.0) for end in (measured.low, measured.high))
+    return f"{percent(low)} to {percent(high)}"
+
+
 def number_range(measured: Measurement) -> str:
     """Show the interval of a number: ``0.011 to 0.013``."""
     low, high = number(measured.low), number(measured.high)
