@@ -17,6 +17,11 @@ from whatleaks.report.signoff import render as sign
 from whatleaks.report.terminal import summary
 
 
+def spaced(text: str) -> str:
+    """Return a page with usual spaces before its percent signs."""
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def named_case() -> AuditResult:
     """Return an audit whose first column is named much more than it is followed, and is defended badly."""
     made = high_case()
@@ -54,7 +59,7 @@ def test_the_table_of_columns_is_on_the_scale_of_the_bars() -> None:
     assert row.found.worse.scale == NAMED
     assert (row.without, row.joined) == (0.1, 0.9)
     (cells,) = re.findall(
-        rf'<th scope="row"><bdi>{row.column}</bdi></th>(<td>10 %.*?)</tr>', render(made)
+        rf'<th scope="row"><bdi>{row.column}</bdi></th>(<td>10 %.*?)</tr>', spaced(render(made))
     )
     assert cells.startswith("<td>10 %</td><td>90 %</td><td>80 %<small>people named exactly</small>")
 
@@ -162,3 +167,14 @@ def test_it_is_said_why_more_people_are_counted_than_there_are() -> None:
     (note,) = counted_again(high_case().threats, 200)
     assert note.endswith("228 people are counted, the table has 200.")
     assert counted_again(high_case().threats, 228) == []
+
+
+def test_the_page_to_sign_cuts_no_remark_in_a_word_and_names_the_federation() -> None:
+    """Before: "error by then 0.1 (0.049 to 0.16), witho…", and model lr where a split network was trained."""
+    made = high_case()
+    long = replace(made.defenses[0], remark=f"It halted one. {'It watched and watched ' * 20}.")
+    note = "Under split-hijack the federation that trains is split, not lr: what is said there holds for split."
+    text = sign(replace(made, defenses=(long,), notes=(note,)).to_dict())
+    assert "It halted one. More in the report." in text
+    assert "watched and" not in text
+    assert note in text

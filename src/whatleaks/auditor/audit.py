@@ -23,6 +23,7 @@ from whatleaks.auditor.notes import copy_notes, counted_again, known_notes, valu
 from whatleaks.auditor.people import groups_of, too_small
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.result import (
+    TRAINS,
     AuditResult,
     ColumnCard,
     DefenseFinding,
@@ -310,8 +311,7 @@ def _other_models(spec: AuditSpec, planned: Sequence[Scenario]) -> list[str]:
     """Name the threats that look at another federation than the one that the user named."""
     others = {(s.threat, s.model): None for s in planned if s.model != spec.model}
     return [
-        f"Under {threat} the federation that trains is {model}, not {spec.model}: what is said there "
-        f"holds for {model}."
+        f"Under {threat} {TRAINS} {model}, not {spec.model}: what is said there holds for {model}."
         for threat, model in others
     ]
 

@@ -40,6 +40,7 @@ class People:
     chance: float = 1.0
 
 
+TRAINS = "the federation that trains is"  # in notes on a threat to another model than the one named
 FOLLOWED, NAMED = "followed", "named"  # the two scales of what joining adds
 
 
