@@ -158,7 +158,7 @@ def test_a_comparison_names_defenses_as_the_reports_do() -> None:
     told = "\n".join(
         lines(compare(stored, {**stored, "spec": {**stored["spec"], "threats": ["x", "y"]}}))
     )
-    assert "x, y in B" in told
+    assert "threats: none in A, x, y in B" in told
     assert stored["defenses"][0]["title"][:12] in told
 
 

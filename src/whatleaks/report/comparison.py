@@ -140,4 +140,5 @@ def _names(columns: Sequence[str]) -> str:
 
 def _short(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = "none" if value is None else text or "none"
     return text if len(text) <= 60 else f"{text[:57]}..."
