@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from sample_audit import accuracy, high_case, low_case, share
 
+from whatleaks.auditor.advice import advice, silent
 from whatleaks.auditor.notes import counted_again
 from whatleaks.auditor.result import NAMED, AuditResult, ColumnDefense, GroupFinding, People
 from whatleaks.report.comparison import compare, lines
@@ -178,3 +179,18 @@ def test_the_page_to_sign_cuts_no_remark_in_a_word_and_names_the_federation() ->
     assert "It halted one. More in the report." in text
     assert "watched and" not in text
     assert note in text
+
+
+def test_defenses_that_no_attack_could_answer_are_named() -> None:
+    """Before: "none of the defenses tried; the closest leaves 100 %", where four others left no attack at all."""
+    made = high_case()
+    notes = ("least-batch-80: no attack that guesses values ran with it in place.", "Another note.")
+    (title,) = silent(notes)
+    assert title.startswith("Batches of at least 80 records")
+    told = advice(made.headline, made.threats, (), silenced=(title,))
+    assert any(
+        f"With “{title}” in place no attack tried here finds an answer" in line for line in told
+    )
+    page = lay_out(replace(made, defenses=(), notes=notes))
+    assert page.helps == ("Not measured", f"no attack tried finds an answer with “{title}”")
+    assert lay_out(replace(low_case(), defenses=(), notes=notes)).helps is not None

@@ -27,6 +27,7 @@ from whatleaks.auditor.levels import (
 from whatleaks.auditor.people import FEWEST
 from whatleaks.auditor.result import (
     NAMED,
+    SILENT,
     ColumnDefense,
     ColumnFinding,
     Condition,
@@ -353,10 +354,12 @@ def advice(
     defenses: Sequence[DefenseFinding],
     digits: DigitsFinding | None = None,
     worth: Worth | None = None,
+    silenced: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Say what the numbers suggest, most useful first."""
+    """Say what the numbers suggest, most useful first; ``silenced``: defenses that no attack could answer."""
     lines = [] if worth is None else list(_about_worth(head, worth))
     lines += [] if digits is None else _about_digits(digits, head.already)
+    lines += _about_silenced(head, silenced)
     lines += _about_defenses(head, threats, defenses, worth)
     if head.already:
         told = ", ".join(f"“{column}”" for column in head.already[:MOST_TOLD])
@@ -380,6 +383,24 @@ def advice(
     lines += _given_beforehand(threats, head.already)
     lines += _about_the_model(head, threats)
     return tuple(lines)
+
+
+def silent(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return the titles of the defenses of which notes say that no attack could answer."""
+    names = [note.split(":")[0] for note in notes if note.endswith(f"{SILENT}.")]
+    # A stored one may be unknown.
+    titles = {one.name: one.title for one in cards("defense")} if names else {}
+    return tuple(titles.get(name, name) for name in names)
+
+
+def _about_silenced(head: Headline, silenced: Sequence[str]) -> Iterator[str]:
+    """Name the defenses under which no attack finds an answer: they may be the best of all."""
+    if silenced and head.level not in ("low", UNSETTLED, UNKNOWN):
+        named = " or ".join(f"“{title}”" for title in silenced)
+        yield (
+            f"With {named} in place no attack tried here finds an answer. What is left was not measured, "
+            "which proves nothing; the lines on other defenses leave these out."
+        )
 
 
 def _about_worth(head: Headline, worth: Worth) -> Iterator[str]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whatleaks.auditor.advice import advice, headline
+from whatleaks.auditor.advice import advice, headline, silent
 from whatleaks.auditor.again import contenders, joined, strongest_again
 from whatleaks.auditor.combine import Entry, Made, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import Kept, combine_defenses
@@ -190,7 +190,7 @@ def run_audit(
         headline=head,
         threats=threats,
         defenses=defenses,
-        advice=advice(head, threats, defenses, digits, worth),
+        advice=advice(head, threats, defenses, digits, worth, silent(summed.unmeasured)),
         columns=tuple(ColumnCard(c.name, c.kind, c.owner, c.encoded_as) for c in first.columns),
         classes=first.classes,
         rows=rows,

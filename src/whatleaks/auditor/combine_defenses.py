@@ -22,6 +22,7 @@ from whatleaks.auditor.combine import (
 from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of, over_seeds
 from whatleaks.auditor.result import (
     FOLLOWED,
+    SILENT,
     ColumnDefense,
     ColumnFinding,
     DefenseFinding,
@@ -92,7 +93,7 @@ def combine_defenses(
         threat = runs[0].defended.scenario.threat
         columns = runs[0].defended.records.columns
         if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
-            notes.append(f"{name}: no attack that guesses values ran with it in place.")
+            notes.append(f"{name}: {SILENT}.")
             continue
         seeds = {run.plain.scenario.seed for run in runs}
         weaker = _weaker(threat, [e for e in entries if e.scenario.seed in seeds])

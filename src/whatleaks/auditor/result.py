@@ -41,6 +41,9 @@ class People:
 
 
 TRAINS = "the federation that trains is"  # in notes on a threat to another model than the one named
+SILENT = (
+    "no attack that guesses values ran with it in place"  # in notes on a defense, behind its name
+)
 FOLLOWED, NAMED = "followed", "named"  # the two scales of what joining adds
 
 

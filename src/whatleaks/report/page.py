@@ -18,6 +18,7 @@ from whatleaks.auditor.advice import (
     leaves_out,
     recommended,
     seen_on_none,
+    silent,
 )
 from whatleaks.auditor.levels import UNKNOWN, UNSETTLED
 from whatleaks.auditor.result import (
@@ -380,11 +381,16 @@ def _helps(result: AuditResult) -> tuple[str, str] | None:
         result.headline,
         [d for d in result.defenses if result.headline.threat in d.against],
     )
-    if head.level in (UNSETTLED, UNKNOWN) or not (tried or head.level == "low"):
+    if head.level in (UNSETTLED, UNKNOWN) or not (
+        tried or head.level == "low" or silent(result.notes)
+    ):
         return None
     if head.level == "low":
         return "No defense is called for", ""
     best, gone = _effective(head.threat, tried), [d for d in tried if leaves_out(d)]
+    silenced = silent(result.notes)
+    if best is None and silenced:
+        return "Not measured", f"no attack tried finds an answer with “{'” or “'.join(silenced)}”"
     if best is None and gone:
         least = min(gone, key=lambda d: d.worst.after.value)
         return (
