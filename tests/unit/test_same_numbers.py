@@ -184,8 +184,14 @@ def test_the_page_to_sign_cuts_no_remark_in_a_word_and_names_the_federation() ->
 def test_defenses_that_no_attack_could_answer_are_named() -> None:
     """Before: "none of the defenses tried; the closest leaves 100 %", where four others left no attack at all."""
     made = high_case()
-    notes = ("least-batch-80: no attack that guesses values ran with it in place.", "Another note.")
-    (title,) = silent(notes)
+    notes = (
+        "least-batch-80: no attack that guesses values ran with it in place under white-box.",
+        "arbiter-adam: no attack that guesses values ran with it in place under encrypted.",
+        "Another note: of nothing.",
+    )
+    assert made.headline.threat == "white-box"
+    (title,) = silent(notes, "white-box")
+    assert silent(notes, "black-box") == (title,)  # who holds less
     assert title.startswith("Batches of at least 80 records")
     told = advice(made.headline, made.threats, (), silenced=(title,))
     assert any(

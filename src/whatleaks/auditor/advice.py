@@ -385,12 +385,22 @@ def advice(
     return tuple(lines)
 
 
-def silent(notes: Sequence[str]) -> tuple[str, ...]:
-    """Return the titles of the defenses of which notes say that no attack could answer."""
-    names = [note.split(":")[0] for note in notes if note.endswith(f"{SILENT}.")]
-    # A stored one may be unknown.
-    titles = {one.name: one.title for one in cards("defense")} if names else {}
-    return tuple(titles.get(name, name) for name in names)
+def silent(notes: Sequence[str], threat: str) -> tuple[str, ...]:
+    """Return the titles of the defenses of which notes say that no attack of a threat could answer."""
+    told = [
+        note.removesuffix(".").split(f": {SILENT} under ")
+        for note in notes
+        if f": {SILENT} under " in note
+    ]
+    # Stored ones may be unknown.
+    threats = {one.name: one.part for one in cards("threat")} if told else {}
+    titles = {one.name: one.title for one in cards("defense")} if told else {}
+    return tuple(
+        titles.get(name, name)
+        for name, under in told
+        if under == threat
+        or ({under, threat} <= threats.keys() and threats[under].covers(threats[threat]))
+    )
 
 
 def _about_silenced(head: Headline, silenced: Sequence[str]) -> Iterator[str]:

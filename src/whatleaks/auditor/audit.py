@@ -190,7 +190,9 @@ def run_audit(
         headline=head,
         threats=threats,
         defenses=defenses,
-        advice=advice(head, threats, defenses, digits, worth, silent(summed.unmeasured)),
+        advice=advice(
+            head, threats, defenses, digits, worth, silent(summed.unmeasured, head.threat)
+        ),
         columns=tuple(ColumnCard(c.name, c.kind, c.owner, c.encoded_as) for c in first.columns),
         classes=first.classes,
         rows=rows,

@@ -93,7 +93,7 @@ def combine_defenses(
         threat = runs[0].defended.scenario.threat
         columns = runs[0].defended.records.columns
         if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
-            notes.append(f"{name}: {SILENT}.")
+            notes.append(f"{name}: {SILENT} under {threat}.")
             continue
         seeds = {run.plain.scenario.seed for run in runs}
         weaker = _weaker(threat, [e for e in entries if e.scenario.seed in seeds])

@@ -377,18 +377,14 @@ def _best_defense(result: AuditResult) -> DefenseFinding | None:
 
 def _helps(result: AuditResult) -> tuple[str, str] | None:
     """Say in a few words what the advice says of defenses; nothing where it names none."""
-    head, tried = (
-        result.headline,
-        [d for d in result.defenses if result.headline.threat in d.against],
-    )
-    if head.level in (UNSETTLED, UNKNOWN) or not (
-        tried or head.level == "low" or silent(result.notes)
-    ):
+    head = result.headline
+    tried = [d for d in result.defenses if head.threat in d.against]
+    silenced = silent(result.notes, head.threat)
+    if head.level in (UNSETTLED, UNKNOWN) or not (tried or head.level == "low" or silenced):
         return None
     if head.level == "low":
         return "No defense is called for", ""
     best, gone = _effective(head.threat, tried), [d for d in tried if leaves_out(d)]
-    silenced = silent(result.notes)
     if best is None and silenced:
         return "Not measured", f"no attack tried finds an answer with “{'” or “'.join(silenced)}”"
     if best is None and gone:
