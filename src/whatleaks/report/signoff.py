@@ -23,7 +23,7 @@ from whatleaks.report.wording import (
 )
 
 # What fits on one page; the report holds the rest.
-COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED, REMARK = 8, 5, 5, 5, 3, 190
+COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED, REMARK = 8, 5, 4, 5, 3, 190
 REST = " More in the report."
 
 
