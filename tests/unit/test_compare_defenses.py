@@ -160,6 +160,12 @@ def test_other_threats_and_other_columns_are_not_compared() -> None:
     assert found.why.endswith("Not compared, as other columns are left to judge: Fewer.")
 
 
+def test_settings_that_leave_no_attack_an_answer_are_named() -> None:
+    found = compare_defenses([tried("idle", 0.8, 0.9)], "white-box", ["Large batches"])
+    assert found is not None
+    assert found.why.endswith("Not compared, as no attack tried finds an answer: Large batches.")
+
+
 def test_no_setting_is_said_to_fail_where_little_is_read_without_any() -> None:
     little = tried("good", 0.0, 0.9)
     assert little.column is not None

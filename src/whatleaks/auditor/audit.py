@@ -185,14 +185,13 @@ def run_audit(
     under = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
     attacked_in = under[0] if under else classed[0]
     told += too_small(spec.by, under)
+    silenced = silent(summed.unmeasured, head.threat)
     worth = worth_of(classed, streams, first.target_range[1] - first.target_range[0])
     return AuditResult(
         headline=head,
         threats=threats,
         defenses=defenses,
-        advice=advice(
-            head, threats, defenses, digits, worth, silent(summed.unmeasured, head.threat)
-        ),
+        advice=advice(head, threats, defenses, digits, worth, silenced),
         columns=tuple(ColumnCard(c.name, c.kind, c.owner, c.encoded_as) for c in first.columns),
         classes=first.classes,
         rows=rows,
@@ -211,7 +210,9 @@ def run_audit(
         phases=phases_of(clock.seconds, entries),
         digits=digits,
         groups=groups_of(entries, head),
-        comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
+        comparison=compare_defenses(defenses, head.threat, silenced)
+        if spec.compare_defenses
+        else None,
         defended_seeds=defended,
     )
 
