@@ -86,7 +86,12 @@ def test_groups_have_the_number_of_their_words() -> None:
     """Before: a bar of 67 % beside "372 of 372 people, joined or not"."""
     group = GroupFinding("all others", share(0.67), share(0.4), share(1.0), share(0.4))
     (bar,) = lay_out(replace(high_case(), groups=(group,))).groups
-    assert bar.text == "100 %"
+    assert (bar.text, bar.known, bar.value) == ("100 %", 1.0, 1.0)  # nothing of it is a leak
+    (bar,) = lay_out(
+        replace(high_case(), groups=(replace(group, within_without=share(0.3)),))
+    ).groups
+    assert (bar.text, bar.known, bar.value) == ("67 %", 0.3, 0.67)
+    (bar,) = lay_out(replace(high_case(), groups=(group,))).groups
     assert bar.detail.startswith("228 of 228 people, joined or not")
 
 

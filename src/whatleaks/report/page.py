@@ -26,6 +26,7 @@ from whatleaks.auditor.result import (
     AuditResult,
     ColumnFinding,
     DefenseFinding,
+    GroupFinding,
     GuessFinding,
     Headline,
     People,
@@ -510,18 +511,19 @@ def _digit_bars(result: AuditResult) -> tuple[Bar, ...]:
 
 
 def _group_bars(result: AuditResult) -> tuple[Bar, ...]:
-    return tuple(
-        replace(
-            # Who joined may still make the best guess without.
-            _bar(
-                group.name,
-                max(group.within, group.within_without or group.within, key=lambda one: one.value),
-                0.0,
-            ),
-            detail=f"{_of(group.within, group.within_without)}; exactly "
-            f"{_of(group.named, group.named_without)}",
-        )
-        for group in result.groups
+    return tuple(_group_bar(group) for group in result.groups)
+
+
+def _group_bar(group: GroupFinding) -> Bar:
+    """Draw how many are reached; grey are those whom the best guess without joining reaches as well."""
+    without = group.within_without
+    reached = (
+        group.within if without is None else max(group.within, without, key=lambda one: one.value)
+    )
+    return replace(
+        _bar(group.name, reached, 0.0),
+        known=0.0 if without is None else _unit(without.value),
+        detail=f"{_of(group.within, without)}; exactly {_of(group.named, group.named_without)}",
     )
 
 
