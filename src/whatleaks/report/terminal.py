@@ -217,7 +217,8 @@ def _row(bar: Bar) -> str:
 
 def _detailed(bar: Bar) -> list[str]:
     """Return a row with what belongs to it beneath; numbers stand at its end, so nothing is cut."""
-    return [_row(bar), *_wrap(printable(bar.detail), "    ", "    ")]
+    told = bar.detail if len(bar.label) <= _NAME else f"{bar.label}: {bar.detail}"
+    return [_row(bar), *_wrap(printable(told), "    ", "    ")]
 
 
 def _brief(measured: Measurement) -> str:
