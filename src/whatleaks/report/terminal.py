@@ -217,8 +217,7 @@ def _row(bar: Bar) -> str:
 
 def _detailed(bar: Bar) -> list[str]:
     """Return a row with what belongs to it beneath; numbers stand at its end, so nothing is cut."""
-    told = bar.detail if len(bar.label) <= _NAME else f"{bar.label}: {bar.detail}"
-    return [_row(bar), *_wrap(printable(told), "    ", "    ")]
+    return [_row(bar), *_wrap(printable(bar.detail), "    ", "    ")]
 
 
 def _brief(measured: Measurement) -> str:
