@@ -14,6 +14,7 @@ import importlib.util
 import inspect
 import os
 import pkgutil
+import re
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -351,8 +352,19 @@ def _family_member(name: str) -> Card | None:
             number = kind(value)
         except ValueError:
             raise UsageError(f"defense {name!r}: {value!r} is not a number") from None
-        return replace(found, name=name, title=name, settings={**found.settings, setting: number})
+        title = _title_with(stem, setting, number) or name
+        return replace(found, name=name, title=title, settings={**found.settings, setting: number})
     return None
+
+
+def _title_with(family: str, setting: str, number: float) -> str:
+    """Return the title of a sibling with another number in it; nothing where none says its own."""
+    siblings = [one for one in _CARDS["defense"].values() if one.family == (family, setting)]
+    # The largest, so that its words are of several: "2 digits".
+    sibling = max(siblings, key=lambda one: float(getattr(one.build(), setting)))
+    own = f"{getattr(sibling.build(), setting):g}"
+    parts = re.split(rf"(?<![\d.]){re.escape(own)}(?![\d.])", sibling.title)
+    return f"{number:g}".join(parts) if len(parts) == 2 else ""
 
 
 def _find() -> None:

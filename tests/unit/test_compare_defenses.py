@@ -8,10 +8,12 @@ import pytest
 from sample_audit import accuracy, high_case, share
 
 from whatleaks.auditor.advice import advice
+from whatleaks.auditor.again import contenders
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.plan import scenarios
-from whatleaks.auditor.result import ColumnDefense, DefenseFinding, Trade
+from whatleaks.auditor.result import ColumnDefense, DefenseFinding, Trade, Worth
 from whatleaks.auditor.spec import AuditSpec
+from whatleaks.catalog import card
 from whatleaks.errors import UsageError
 from whatleaks.report.figures import Point, privacy_against_utility
 
@@ -83,6 +85,63 @@ def test_where_little_is_read_without_a_defense_none_is_said_to_fail() -> None:
     assert "joining adds 9 % in “income” without any" in line
 
 
+def dear_case() -> tuple[DefenseFinding, DefenseFinding]:
+    """Return a defense that stops everything and spoils the model, and one that costs nothing."""
+    return tried("dear", 0.03, 0.4), tried("class", 0.28, 0.9)
+
+
+def test_the_price_of_every_defense_that_is_named_is_told() -> None:
+    """Before: "the closest leaves 28 %", and not that the model then classes 61 % instead of 90 %."""
+    head = replace(high_case().headline, level="high", threat="white-box", column="income")
+    lines = advice(head, (), [tried("dear", 0.28, 0.61), tried("class", 0.56, 0.9)])
+    assert "“The defense dear”, leaves 28 %" in lines[0]
+    assert "loses 29.0 points of accuracy" in lines[0]
+    (cheap,) = [line for line in lines if line.startswith("Of those that cost at most 2.0 points")]
+    assert "“The defense class” leaves least: 56 %" in cheap
+    assert "at no cost of accuracy" in cheap
+    assert sum("asks about one person again" in line for line in lines) == 1  # both release scores
+
+
+def test_a_defense_that_leaves_nothing_of_what_joining_is_worth_says_so() -> None:
+    """Before: a model worse than the partner's own was to be weighed against what joining is worth."""
+    head = replace(high_case().headline, level="high", threat="white-box", column="income")
+    worth = high_case().worth
+    alone = replace(worth, accuracy_alone=accuracy(0.72))
+    lines = advice(head, (), dear_case(), worth=alone)
+    assert "it is right in 40.0 % of cases, without joining in 72.0 %" in lines[0]
+    assert "weigh it" not in lines[0]
+    assert any("“The defense class” leaves least: 28 %" in line for line in lines)
+    worse = replace(worth, accuracy_alone=accuracy(0.3))
+    assert "weigh it" in advice(head, (), dear_case(), worth=worse)[0]
+
+
+def test_a_leak_for_no_gain_is_told_first() -> None:
+    head = replace(high_case().headline, level="high", threat="white-box", column="income")
+    none = Worth(accuracy(0.73), accuracy(0.72), share(0.0), auc_gain=replace(share(0.0), low=-0.1))
+    (line, *_) = advice(head, (), dear_case(), worth=none)
+    assert line.startswith("No gain is shown for what leaks")
+    assert "by accuracy or AUC" in line
+    some = replace(none, auc_gain=share(0.5))
+    for case, gained in ((head, some), (replace(head, level="low"), none)):
+        assert not any("No gain" in one for one in advice(case, (), dear_case(), worth=gained))
+
+
+def test_a_cheap_defense_that_would_be_named_meets_the_slow_attacks_too() -> None:
+    head = replace(high_case().headline, level="high", threat="white-box", column="income")
+    assert contenders(head, dear_case()) == ["dear", "class"]
+    assert contenders(head, [tried("good", 0.06, 0.9), *dear_case()]) == ["good", "dear"]
+
+
+def test_another_setting_has_the_title_of_its_family() -> None:
+    """Before, reports said "noise-1" beside "Gaussian noise of 0.1 on scores"."""
+    titles = {name: card("defense", name).title for name in ("noise-1", "rounding-2", "dp-sgd-10")}
+    assert titles == {
+        "noise-1": "Gaussian noise of 1 on scores",
+        "rounding-2": "Scores rounded down to 2 digits",
+        "dp-sgd-10": "Differentially private training, epsilon 10",
+    }
+
+
 def test_other_threats_and_other_columns_are_not_compared() -> None:
     assert compare_defenses([tried("good", 0.2, 0.9)], "black-box") is None
     assert compare_defenses([], "white-box") is None
@@ -99,6 +158,12 @@ def test_other_threats_and_other_columns_are_not_compared() -> None:
     assert found is not None
     assert found.recommended == "best"
     assert found.why.endswith("Not compared, as other columns are left to judge: Fewer.")
+
+
+def test_settings_that_leave_no_attack_an_answer_are_named() -> None:
+    found = compare_defenses([tried("idle", 0.8, 0.9)], "white-box", ["Large batches"])
+    assert found is not None
+    assert found.why.endswith("Not compared, as no attack tried finds an answer: Large batches.")
 
 
 def test_no_setting_is_said_to_fail_where_little_is_read_without_any() -> None:

@@ -27,6 +27,7 @@ from whatleaks.auditor.pool import Pool, combine_guess, leads
 from whatleaks.auditor.result import AuditResult, ColumnDefense, ThreatFinding
 from whatleaks.metrics.column_association import follow, gain
 from whatleaks.metrics.measurement import Measurement
+from whatleaks.report import wording
 from whatleaks.report.html import render
 from whatleaks.report.signoff import render as sign
 from whatleaks.report.terminal import summary
@@ -389,3 +390,13 @@ def test_who_sees_no_message_proves_nothing_about_a_model_handed_over() -> None:
     assert "tried only by agnostic, who sees no message about a person" in first.sentence
     both = headline([blind, a_threat("white-box", nothing, [1.0])]).conditions[0]
     assert both.level == "low"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.0027, "0.3 %"), (0.0001, "under 0.1 %"), (0.996, "99.6 %"), (0.99999, "over 99.9 %")],
+)
+def test_sentences_and_tables_have_one_word_for_a_share(value: float, told: str) -> None:
+    """Before: "0 % without joining" in the advice and "0.3 %" above the bars; 100 % beside 99.6 %."""
+    assert percent(value) == wording.percent(value)
+    assert percent(value) == told

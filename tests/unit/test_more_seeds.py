@@ -100,3 +100,20 @@ def test_what_is_read_without_a_defense_does_not_depend_on_the_seeds_that_follow
     # A tree's scores are its classes: no attack on these is told apart, least of all on fewer seeds.
     assert not any(" after " in g.name for t in more.threats for g in t.of("attack"))
     assert more.headline.adds.n == 2 * few.headline.adds.n
+
+
+@pytest.mark.parametrize(("model", "threat"), [("lr", "black-box"), ("tree", "black-box-votes")])
+def test_defenses_are_tried_for_whoever_keeps_the_model_too(model: str, threat: str) -> None:
+    """Before, nothing was tried there, as all of its attacks have siblings that do better elsewhere."""
+    planned = scenarios(AuditSpec("y", ("a",), model, threats=(threat,)), "t", "0" * 64)
+    tried = {s.defense: s.attacks for s in planned if s.defense}
+    plain = next(s.attacks for s in planned if not s.defense)
+    assert {"label-only", "rounding-1", "noise-0.1"} <= tried.keys()
+    assert set(tried["label-only"]) == set(plain)
+
+
+def test_no_note_speaks_of_defenses_where_none_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whatleaks.auditor.plan._defenses", lambda spec: [])
+    report = whatleaks.audit(table(), **SMALL).result
+    assert (report.seeds, report.defended_seeds) == ((0, 1, 2, 3), ())
+    assert not any("Defenses were tried" in note for note in report.notes)

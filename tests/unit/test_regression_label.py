@@ -32,7 +32,7 @@ def test_an_audit_with_a_price_as_label(model: str, monkeypatch: pytest.MonkeyPa
     assert len(result.classes) == 4
     assert any("'price' is a number with 300 values" in note for note in result.notes)
     (note,) = (note for note in result.notes if "The value of 'price'" in note)
-    misses = [float(word) for word in re.findall(r"by (\d+)", note)]
+    misses = [float(word.replace(",", "")) for word in re.findall(r"by ([\d,]+\d)", note)]
     assert 1e3 < misses[0] < misses[1] < 1e5
     worth = result.worth
     assert worth.value_error is not None

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import adopted, cards
 from whatleaks.cli import app
 from whatleaks.codec import travels
+from whatleaks.report.stored import worst_by_column
 from whatleaks.threat.guess import ValueGuess
 from whatleaks.threat.views.split import SplitView
 
@@ -89,6 +91,10 @@ def test_an_audit_isolates_a_hijack_for_its_whole_training(monkeypatch: pytest.M
     assert found.isolated in ("process", "sandbox")
 
 
+def _only(threat: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {**threat, "findings": [g for g in threat["findings"] if g["name"] in names]}
+
+
 def test_an_audit_of_hijacks_names_who_was_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,5 +118,15 @@ def test_an_audit_of_hijacks_names_who_was_noticed(
         )
     assert "pcat in" not in remark  # it answers honestly
     assert "honest training by mistake in 0 of 1 (0 % to 79 %)" in remark
+    # All are held against the strongest hijack of all; who only watches goes on under a detector.
+    strongest = {name: adds["value"] for name, adds in worst_by_column(result).items()}
+    for defense in result["defenses"]:
+        before = {pair["column"]: pair["before"]["value"] for pair in defense["columns"]}
+        assert before == pytest.approx(strongest)
+    watching = {**result, "threats": [_only(result["threats"][0], ("pcat", "sdar"))]}
+    still = {name: adds["value"] for name, adds in worst_by_column(watching).items()}
+    for pair in found["splitguard"]["columns"]:
+        assert pair["after"]["value"] >= still[pair["column"]]
+    assert "It cannot see who only watches (pcat, sdar): what that reads stays." in remark
     # Several hijacks share one honest training: its records count once.
     assert found["splitguard"]["accuracy"]["n"] == found["nopeek-0.9"]["accuracy"]["n"] == 64

@@ -18,7 +18,7 @@ from whatleaks.auditor.advice import advice, headline
 from whatleaks.auditor.combine import Entry
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.levels import UNSETTLED, above
-from whatleaks.auditor.people import count_people
+from whatleaks.auditor.people import count_people, held_against
 from whatleaks.auditor.pool import Pool
 from whatleaks.auditor.result import AuditResult, DigitsFinding, People, ThreatFinding
 from whatleaks.auditor.spec import AuditSpec
@@ -292,6 +292,28 @@ def test_people_named_more_than_by_a_rival_have_an_interval_and_a_chance() -> No
         lead = names_more(a, b)
         assert (lead.chance <= 0.05).mean() <= 0.05
         assert ((lead.low <= 0.0) & (lead.high >= 0.0)).mean() >= 0.94
+
+
+def test_nobody_is_left_to_name_where_a_rival_names_everybody() -> None:
+    """Before: "up to 10 % more people named exactly is not ruled out" of a column that the partner has."""
+    truth = np.random.default_rng(0).normal(size=(80, 1))
+
+    def pool(right: int) -> Pool:
+        named = np.arange(80)[:, None] < right
+        off = sealed(np.where(named, 0.0, 1.0))
+        scored = Scored("a", "attack", off, 0, 0.0, 0.0, "", {}, sealed_bools(named))
+        return Pool({0: (scored, sealed(truth - truth.mean()))})
+
+    people = [People(*[share(0.0)] * 2, (), 0.0, share(0.0))]
+    (most, other), attack = (pool(80), pool(77)), pool(80)
+    attack.squared = attack.squared + 1e-9  # another guess, and as right
+    (found,) = held_against(people, attack, [most, other])
+    assert found.named_more is not None
+    assert found.named_more.value == 0.0
+    assert found.named_more.high == pytest.approx(1.0 - 0.0125 ** (1 / 80))  # below 10 %
+    (open_,) = held_against(people, pool(80), [pool(40), pool(38)])
+    assert open_.named_more is not None
+    assert (open_.named_more.value, open_.named_more.high > 0.5) == (0.5, True)
 
 
 def test_one_value_for_everybody_names_the_commonest_value_or_category() -> None:

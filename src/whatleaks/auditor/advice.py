@@ -27,6 +27,7 @@ from whatleaks.auditor.levels import (
 from whatleaks.auditor.people import FEWEST
 from whatleaks.auditor.result import (
     NAMED,
+    SILENT,
     ColumnDefense,
     ColumnFinding,
     Condition,
@@ -36,6 +37,7 @@ from whatleaks.auditor.result import (
     Headline,
     People,
     ThreatFinding,
+    Worth,
 )
 from whatleaks.catalog import card, cards
 from whatleaks.errors import argument, choice
@@ -335,6 +337,12 @@ def leaves_out(defense: DefenseFinding) -> bool:
     return defense.column is None and defense.worst.after.value < ENOUGH
 
 
+def seen_on_none(defenses: Sequence[DefenseFinding]) -> bool:
+    """Say whether so little is read without a defense where these were tried that none can be seen to help."""
+    own = [d.column for d in defenses if d.column is not None]
+    return bool(own) and all(pair.before.value < ENOUGH for pair in own)
+
+
 def cost(defense: DefenseFinding) -> float:
     """Return the accuracy that a defense takes."""
     return defense.accuracy_before.value - defense.accuracy.value
@@ -345,10 +353,14 @@ def advice(
     threats: Sequence[ThreatFinding],
     defenses: Sequence[DefenseFinding],
     digits: DigitsFinding | None = None,
+    worth: Worth | None = None,
+    silenced: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Say what the numbers suggest, most useful first."""
-    lines = [] if digits is None else list(_about_digits(digits, head.already))
-    lines += _about_defenses(head, threats, defenses)
+    """Say what the numbers suggest, most useful first; ``silenced``: defenses that no attack could answer."""
+    lines = [] if worth is None else list(_about_worth(head, worth))
+    lines += [] if digits is None else _about_digits(digits, head.already)
+    lines += _about_silenced(head, silenced)
+    lines += _about_defenses(head, threats, defenses, worth)
     if head.already:
         told = ", ".join(f"“{column}”" for column in head.already[:MOST_TOLD])
         rest = len(head.already) - MOST_TOLD
@@ -371,6 +383,46 @@ def advice(
     lines += _given_beforehand(threats, head.already)
     lines += _about_the_model(head, threats)
     return tuple(lines)
+
+
+def silent(notes: Sequence[str], threat: str) -> tuple[str, ...]:
+    """Return the titles of the defenses of which notes say that no attack of a threat could answer."""
+    told = [
+        note.removesuffix(".").split(f": {SILENT} under ")
+        for note in notes
+        if f": {SILENT} under " in note
+    ]
+    # Stored ones may be unknown.
+    threats = {one.name: one.part for one in cards("threat")} if told else {}
+    titles = {one.name: one.title for one in cards("defense")} if told else {}
+    return tuple(
+        titles.get(name, name)
+        for name, under in told
+        if under == threat
+        or ({under, threat} <= threats.keys() and threats[under].covers(threats[threat]))
+    )
+
+
+def _about_silenced(head: Headline, silenced: Sequence[str]) -> Iterator[str]:
+    """Name the defenses under which no attack finds an answer: they may be the best of all."""
+    if silenced and head.level not in ("low", UNSETTLED, UNKNOWN):
+        named = " or ".join(f"“{title}”" for title in silenced)
+        yield (
+            f"With {named} in place no attack tried here finds an answer. What is left was not measured, "
+            "which proves nothing; the lines on other defenses leave these out."
+        )
+
+
+def _about_worth(head: Headline, worth: Worth) -> Iterator[str]:
+    """Say that something leaks for no gain that could be shown: that decides most easily."""
+    if head.level in ("low", UNSETTLED, UNKNOWN) or any(gain.low > 0.0 for _, gain in worth.gains):
+        return
+    measures = [name for name, _ in worth.gains]
+    by = " or ".join(filter(None, (", ".join(measures[:-1]), measures[-1])))
+    yield (
+        f"No gain is shown for what leaks: the joint model is not better beyond chance by {by}. Not to "
+        "join costs nothing that could be seen here."
+    )
 
 
 def _about_the_model(head: Headline, threats: Sequence[ThreatFinding]) -> list[str]:
@@ -436,8 +488,63 @@ def cheapest(threat: str, defenses: Sequence[DefenseFinding]) -> DefenseFinding 
     return min(good, key=cost, default=None)
 
 
+def in_between(
+    threat: str, named: DefenseFinding, defenses: Sequence[DefenseFinding]
+) -> DefenseFinding | None:
+    """Return what leaves least of the cheap defenses, where the one that is named costs more, or None.
+
+    It takes away more than chance would.
+    """
+    cheap = [
+        d
+        for d in defenses
+        if threat in d.against
+        and cost(d) <= COST < cost(named)
+        and d.column is not None
+        and d.column.after.high < d.column.before.low
+    ]
+    return min(cheap, key=lambda d: d.worst.after.value, default=None)
+
+
+def _price(defense: DefenseFinding, worth: Worth | None) -> str:
+    """Say what a defense costs, and where nothing is left of what joining is worth."""
+    if cost(defense) <= COST:
+        lost = points(max(cost(defense), 0.0))
+        return "at no cost of accuracy" if lost == points(0.0) else f"at {lost} of accuracy"
+    said = f"but the joint model loses {points(cost(defense))} of accuracy: "
+    if worth is not None and defense.accuracy.value <= worth.accuracy_alone.value:
+        return (
+            f"{said}it is right in {percent(defense.accuracy.value, 1)} of cases, without joining in "
+            f"{percent(worth.accuracy_alone.value, 1)}, so nothing is left of what joining is worth"
+        )
+    return f"{said}weigh it against what joining is worth"
+
+
+def _asked_again(defense: DefenseFinding, threat: str) -> list[str]:
+    """Say of a defense of scores whether anybody asked about the same people again."""
+    if defense.acts_on != "release":
+        return []
+    if asks_again(threat):
+        return [ASKED_AGAIN]
+    return [f"Not tried against it: {ASKED_OTHERWISE[:1].lower()}{ASKED_OTHERWISE[1:]}"]
+
+
+def _cheaper(found: DefenseFinding | None, threat: str, worth: Worth | None) -> list[str]:
+    """Name what leaves least of the defenses that cost little, where the one named before costs more."""
+    if found is None:
+        return []
+    return [
+        f"Of those that cost at most {points(COST)} of accuracy, “{found.title}” leaves least: "
+        f"{_left(found.worst)}, {_price(found, worth)}.",
+        *_asked_again(found, threat),
+    ]
+
+
 def _about_defenses(
-    head: Headline, threats: Sequence[ThreatFinding], defenses: Sequence[DefenseFinding]
+    head: Headline,
+    threats: Sequence[ThreatFinding],
+    defenses: Sequence[DefenseFinding],
+    worth: Worth | None,
 ) -> list[str]:
     """Recommend the cheapest defense that stops the headline's leak, or say why there is none."""
     if head.level == UNKNOWN:
@@ -468,26 +575,15 @@ def _about_defenses(
     tried = [d for d in defenses if head.threat in d.against]
     best = recommended(head.threat, tried) or cheapest(head.threat, tried)
     if best is not None:
-        pair = best.column
+        pair, other = best.column, in_between(head.threat, best, tried)
         assert pair is not None
-        price = (
-            f"at {points(max(cost(best), 0.0))} of accuracy"
-            if cost(best) <= COST
-            else f"but the joint model loses {points(cost(best))} of accuracy: weigh it against what "
-            "joining is worth"
-        )
         there = "" if share(pair.before) == share(head.adds) else f" ({WHERE_TRIED})"
         lines = [
             f"“{best.title}” brings what joining adds in “{pair.column}” from {share(pair.before)}"
             f"{there} down to {share(pair.after)}, and leaves {share(best.worst.after)} in the worst column, "
-            f"{price}."
+            f"{_price(best, worth)}.",
+            *_asked_again(best, head.threat),
         ]
-        if best.acts_on == "release" and asks_again(head.threat):
-            lines.append(ASKED_AGAIN)
-        elif best.acts_on == "release":
-            lines.append(
-                f"Not tried against it: {ASKED_OTHERWISE[:1].lower()}{ASKED_OTHERWISE[1:]}"
-            )
         open_ = max(best.columns, key=lambda left: left.after.high)
         if open_.after.high >= ENOUGH:
             lines.append(
@@ -500,7 +596,7 @@ def _about_defenses(
                 "whoever knows the truth of other people, still follows "
                 f"{percent(best.limit.value)} over all columns, what is known without joining included."
             )
-        return lines
+        return list(dict.fromkeys([*lines, *_cheaper(other, head.threat, worth)]))
     gone = [d for d in tried if leaves_out(d)]
     if gone:
         best = min(gone, key=lambda d: d.worst.after.value)
@@ -508,8 +604,8 @@ def _about_defenses(
             f"“{best.title}” leaves “{head.column}” out altogether, and at most "
             f"{share(best.worst.after)} is added in the columns that stay."
         ]
-    own = [d.column for d in tried if d.column is not None]
-    if own and all(pair.before.value < ENOUGH for pair in own):
+    if seen_on_none(tried):
+        own = [d.column for d in tried if d.column is not None]
         most = max(own, key=lambda pair: pair.before.value)
         return [
             f"No defense can be seen to help: {WHERE_TRIED} joining adds {share(most.before)} in "
@@ -517,10 +613,14 @@ def _about_defenses(
         ]
     if tried:
         closest = min(tried, key=lambda d: d.worst.after.value)
+        other = in_between(head.threat, closest, tried)
         return [
             f"None of the defenses tried brings what joining adds below {percent(ENOUGH)} in every column "
             f"and takes half of it away. The closest, “{closest.title}”, leaves "
-            f"{_left(closest.worst)}."
+            f"{_left(closest.worst)}, {_price(closest, worth)}.",
+            *dict.fromkeys(
+                [*_asked_again(closest, head.threat), *_cheaper(other, head.threat, worth)]
+            ),
         ]
     return [
         f"No defense was tried against the threat {head.threat}. Those that train on ciphertexts "
@@ -560,9 +660,13 @@ def _about_digits(found: DigitsFinding, already: Sequence[str]) -> Iterator[str]
     if found.enough is None or not columns:
         return
     count = len(columns)
-    which = f"these {count} columns" if count > 1 else "this column"
+    which, them = (
+        (f"these {count} columns", "One record of them")
+        if count > 1
+        else ("this column", "One value")
+    )
     names = ", ".join(f"“{name}”" for name in columns[:MOST_TOLD])
-    names += ", …" if count > MOST_TOLD else ""
+    names += f" and {count - MOST_TOLD} more" if count > MOST_TOLD else ""
     at = found.digits.index(found.enough)
     beside = "" if found.without is None else f" ({percent(found.without.value)} without joining)"
     fewer = (
@@ -574,7 +678,7 @@ def _about_digits(found: DigitsFinding, already: Sequence[str]) -> Iterator[str]
     held, carried = round(found.hidden), round(found.released[at])
     # Bits are counted as of middling scores; where the rule falls short of what is read it explains nothing.
     bits = (
-        f" One record of them holds {held} bit{'' if held == 1 else 's'}, one such score carries {carried}."
+        f" {them} holds {held} bit{'' if held == 1 else 's'}, one such score carries {carried}."
         if carried >= held
         else ""
     )

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from whatleaks.arrays import Ints
-from whatleaks.auditor.advice import effective, leaves_out
+from whatleaks.auditor.advice import cheapest, effective, in_between, leaves_out
 from whatleaks.auditor.combine import Entry, base_name, most_frequent
 from whatleaks.auditor.plan import covers, once_more
 from whatleaks.auditor.result import DefenseFinding, GuessFinding, Headline, ThreatFinding
@@ -84,17 +84,17 @@ def strongest_again(
         defended = [entry.scenario for entry in held]
         tried = {attack for scenario in defended for attack in scenario.attacks}
         tried |= {scored.name for entry in held for scored in entry.records.scored}
-        names = [base_name(head.attack)]
-        if not card("threat", threat).part.malicious:  # two hijackers cannot train one model
-            names += missed(found[threat], tried)
+        names = [base_name(head.attack), *missed(found[threat], tried)]
         left = [
             name
             for name in dict.fromkeys(names)
             if name not in tried
             and any(name in one.attacks and covers(defended[0], one) for one in plain)
         ]
-        # On one seed there are few trials: those of one defense run beside each other.
-        for names in [[name] for name in left] if only is not None else [left] * bool(left):
+        # On one seed there are few trials: those of one defense run beside each other. And two hijackers
+        # cannot train one model.
+        apart = only is not None or card("threat", threat).part.malicious
+        for names in [[name] for name in left] if apart else [left] * bool(left):
             wanted.append(once_more(spec, defended[0], names))
     return wanted
 
@@ -120,7 +120,11 @@ def contenders(head: Headline, defenses: Sequence[DefenseFinding]) -> list[str]:
     against = [defense for defense in defenses if head.threat in defense.against]
     good = [defense.name for defense in against if effective(defense) or leaves_out(defense)]
     closest = sorted(against, key=lambda defense: defense.worst.after.value)[:1]
-    return good or [defense.name for defense in closest]
+    named = cheapest(head.threat, against) or next(iter(closest), None)
+    # The advice names it beside one that costs too much.
+    beside = None if named is None else in_between(head.threat, named, against)
+    found = [*(good or [defense.name for defense in closest]), *([beside.name] if beside else [])]
+    return list(dict.fromkeys(found))
 
 
 def _place(scenario: Scenario) -> Place:

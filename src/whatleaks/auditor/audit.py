@@ -12,17 +12,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whatleaks.auditor.advice import advice, headline
+from whatleaks.auditor.advice import advice, headline, silent
 from whatleaks.auditor.again import contenders, joined, strongest_again
 from whatleaks.auditor.combine import Entry, Made, combine_threats, with_shared
 from whatleaks.auditor.combine_defenses import Kept, combine_defenses
 from whatleaks.auditor.compare import compare_defenses
 from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words, workers_that_pay
-from whatleaks.auditor.notes import copy_notes, known_notes, value_notes
+from whatleaks.auditor.notes import copy_notes, counted_again, known_notes, value_notes
 from whatleaks.auditor.people import groups_of, too_small
 from whatleaks.auditor.plan import scenarios
 from whatleaks.auditor.result import (
+    TRAINS,
     AuditResult,
     ColumnCard,
     DefenseFinding,
@@ -136,8 +137,9 @@ def run_audit(
     for scenario in planned:
         scenario.check()
     seeds = tuple(sorted({scenario.seed for scenario in planned}))
-    if spec.defenses and spec.seeds < len(seeds):
-        told_before = (*told_before, SOME_DEFENDED.format(spec.seeds, len(seeds)))
+    defended = tuple(sorted({scenario.seed for scenario in planned if scenario.defense}))
+    if 0 < len(defended) < len(seeds) and not one_defended:
+        told_before = (*told_before, SOME_DEFENDED.format(len(defended), len(seeds)))
     if executor is None:
         alone = estimated_seconds(planned, rows, width, 1)
         executor = choose(workers=workers_that_pay(alone, rows * width), inline=True)
@@ -174,6 +176,7 @@ def run_audit(
     told += [FEWER_AGAIN] if summed.fewer_again else []
     told += value_notes(entries, spec.label, first.target_range)
     told += known_notes(spec.known, threats)
+    told += counted_again(threats, rows)
     told += _other_models(spec, planned)
     if len({e.scenario.branch for e in entries}) > 1:
         told.append(
@@ -184,17 +187,19 @@ def run_audit(
     under = [e for e in entries if e.plain and e.guessed and e.scenario.threat == head.threat]
     attacked_in = under[0] if under else classed[0]
     told += too_small(spec.by, under)
+    silenced = silent(summed.unmeasured, head.threat)
+    worth = worth_of(classed, streams, first.target_range[1] - first.target_range[0])
     return AuditResult(
         headline=head,
         threats=threats,
         defenses=defenses,
-        advice=advice(head, threats, defenses, digits),
+        advice=advice(head, threats, defenses, digits, worth, silenced),
         columns=tuple(ColumnCard(c.name, c.kind, c.owner, c.encoded_as) for c in first.columns),
         classes=first.classes,
         rows=rows,
         training_rows=records.training_rows,
         target_rows=attacked_in.records.asked,
-        worth=worth_of(classed, streams, first.target_range[1] - first.target_range[0]),
+        worth=worth,
         spec=spec.to_dict() | ({"command": command} if command else {}),
         table=table,
         code=code(),
@@ -207,8 +212,10 @@ def run_audit(
         phases=phases_of(clock.seconds, entries),
         digits=digits,
         groups=groups_of(entries, head),
-        comparison=compare_defenses(defenses, head.threat) if spec.compare_defenses else None,
-        defended_seeds=tuple(sorted({s.seed for s in planned if s.defense})),
+        comparison=compare_defenses(defenses, head.threat, silenced)
+        if spec.compare_defenses
+        else None,
+        defended_seeds=defended,
     )
 
 
@@ -316,8 +323,7 @@ def _other_models(spec: AuditSpec, planned: Sequence[Scenario]) -> list[str]:
     """Name the threats that look at another federation than the one that the user named."""
     others = {(s.threat, s.model): None for s in planned if s.model != spec.model}
     return [
-        f"Under {threat} the federation that trains is {model}, not {spec.model}: what is said there "
-        f"holds for {model}."
+        f"Under {threat} {TRAINS} {model}, not {spec.model}: what is said there holds for {model}."
         for threat, model in others
     ]
 

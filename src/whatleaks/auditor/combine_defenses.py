@@ -22,6 +22,7 @@ from whatleaks.auditor.combine import (
 from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of, over_seeds
 from whatleaks.auditor.result import (
     FOLLOWED,
+    SILENT,
     ColumnDefense,
     ColumnFinding,
     DefenseFinding,
@@ -30,7 +31,7 @@ from whatleaks.auditor.result import (
     ThreatFinding,
 )
 from whatleaks.auditor.worth import accuracy
-from whatleaks.catalog import Card, card
+from whatleaks.catalog import Card, card, cards
 from whatleaks.defenses.protocol import ReleaseDefense
 from whatleaks.metrics.intervals import wilson
 from whatleaks.metrics.measurement import Measurement
@@ -85,19 +86,21 @@ def combine_defenses(
         asked, released = _counts(runs)
         if released < min(FEWEST_RELEASED, asked):
             notes.append(
-                f"{name}: it withheld the scores of all but {released} of {asked} records, too few to "
-                "measure what they leak."
+                f"{name}: it withheld the scores of {f'all but {released} of' if released else 'all'} "
+                f"{asked} records, too few to measure what they leak."
             )
             continue
         threat = runs[0].defended.scenario.threat
         columns = runs[0].defended.records.columns
         if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
-            notes.append(f"{name}: no attack that guesses values ran with it in place.")
+            notes.append(f"{name}: {SILENT} under {threat}.")
             continue
         seeds = {run.plain.scenario.seed for run in runs}
         weaker = _weaker(threat, [e for e in entries if e.scenario.seed in seeds])
         before = attacks_of(_before(key, everything, runs, weaker, threats, kept))
         after = _after(key, everything, runs, weaker, kept)
+        unseen = _unseen(runs, before)
+        after += unseen
         tried_with = attacks_of(after)
         strongest = leaders(tried_with)
         pairs = tuple(
@@ -135,7 +138,8 @@ def combine_defenses(
                         None,
                         (
                             _halts(runs) or _withheld(runs, acts_on, _seeds(key, entries)),
-                            _left_out(before, after),
+                            _not_seen(unseen),
+                            _left_out(before, after, runs),
                         ),
                     )
                 ),
@@ -226,13 +230,34 @@ def _pair(before: ColumnFinding, after: ColumnFinding) -> ColumnDefense:
     )
 
 
-def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding]) -> str:
-    """Name the attacks that lead in some column and were not tried with the defense, or on fewer people.
+def _unseen(runs: Runs, before: Sequence[GuessFinding]) -> list[GuessFinding]:
+    """Return the attacks that a detector cannot see: whoever only watches is never halted.
+
+    They tell with it what they tell without it.
+    """
+    if runs[0].halts == NO_DETECTOR:
+        return []
+    active = {entry.name for entry in cards("hijack") if not entry.obeys}
+    return [guess for guess in before if base_name(guess.name) not in active]
+
+
+def _not_seen(unseen: Sequence[GuessFinding]) -> str:
+    """Name the attacks that go on under a detector."""
+    names = ", ".join(dict.fromkeys(base_name(guess.name) for guess in unseen))
+    return f"It cannot see who only watches ({names}): what that reads stays." if names else ""
+
+
+def _left_out(before: Sequence[GuessFinding], after: Sequence[GuessFinding], runs: Runs) -> str:
+    """Name the attacks that lead in some column and gave no answer with the defense, or on fewer people.
 
     One that is level with others without a defense may be ahead of them with it.
     """
-    slow = missed(before, {base_name(guess.name) for guess in after}, ahead=0.0)
-    said = [f"Not tried again with it, as too slow: {', '.join(slow)}."] if slow else []
+    gone = missed(before, {base_name(guess.name) for guess in after}, ahead=0.0)
+    asked = {name for run in runs for name in run.defended.scenario.attacks}
+    lost = [name for name in gone if name in asked]
+    said = [f"No answer of {', '.join(lost)} fits what is seen with it."] if lost else []
+    slow = [name for name in gone if name not in asked]
+    said += [f"Not tried again with it, as too slow: {', '.join(slow)}."] if slow else []
     most = max(guess.error.n for guess in after)
     few = {base_name(g.name): g.error.n for g in after if g.role == "attack" and g.error.n < most}
     said += [f"{name} was tried with it on {n} of {most} records." for name, n in few.items()]
@@ -256,7 +281,9 @@ def _before(
     stay = runs[0].defended.records.columns
     threat = next(t for t in threats if t.name == runs[0].defended.scenario.threat)
     full = threat.of("attack")
-    if all(guess.error.n == sum(r.plain.records.targets for r in runs) for guess in full):
+    # Of several hijacks of a seed the strongest counts, whichever were tried with the defense.
+    asked = sum(run.plain.records.targets for run in _by_seed(runs))
+    if all(guess.error.n == asked for guess in full):
         if stay == runs[0].plain.records.columns:
             return list(full)
         return [

@@ -21,8 +21,13 @@ from whatleaks.auditor.levels import percent, share
 from whatleaks.auditor.result import Comparison, DefenseFinding, Trade
 
 
-def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Comparison | None:
-    """Compare the defenses against one threat; None if none was tried against it."""
+def compare_defenses(
+    defenses: Sequence[DefenseFinding], threat: str, silenced: Sequence[str] = ()
+) -> Comparison | None:
+    """Compare the defenses against one threat; None if none was tried against it.
+
+    ``silenced``: titles of those under which no attack finds an answer.
+    """
     tried = [d for d in defenses if threat in d.against and d.acts_on != "data"]
     filters = [d for d in defenses if threat in d.against and d.acts_on == "data"]
     if not tried:
@@ -42,6 +47,8 @@ def compare_defenses(defenses: Sequence[DefenseFinding], threat: str) -> Compari
     left_out = [d.title for d in filters if d is not chosen]
     if left_out:
         why += f" Not compared, as other columns are left to judge: {', '.join(left_out)}."
+    if silenced:
+        why += f" Not compared, as no attack tried finds an answer: {', '.join(silenced)}."
     return Comparison(threat, trades, "" if chosen is None else chosen.name, why)
 
 

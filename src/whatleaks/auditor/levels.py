@@ -31,6 +31,10 @@ from whatleaks.metrics.measurement import Measurement
 
 LOW, MEDIUM, COMPLETE = 0.1, 0.5, 0.99
 ALARMS = 0.05  # how many audits may raise an alarm where nothing is told
+NOISE, LEAST = (
+    1e-9,
+    1e-3,
+)  # a share that is 0 or 1 but for rounding; the least that is told in digits
 UNKNOWN = "unknown"  # the level where no attack ran
 UNSETTLED = "unsettled"  # the level where little was found and more is not ruled out
 MORE = "more records or seeds would say"
@@ -45,11 +49,22 @@ def share(measured: Measurement) -> str:
 
 
 def percent(value: float, digits: int = 0) -> str:
-    """Show a share in percent; one below the bound of a word is not rounded up to it."""
+    """Show a share in percent, here and on every page: never rounded up to the bound of a word.
+
+    Close to 0 and 100 it has one more digit, so that neither is claimed falsely.
+    """
+    if abs(value) < NOISE or abs(value - 1.0) < NOISE:
+        return f"{round(value) * 100} %"
+    if 0.0 < value < 0.01 or 0.99 < value < 1.0:
+        if value < LEAST / 2:
+            return f"under {100 * LEAST:g} %"
+        if value >= 1.0 - LEAST / 2:
+            return f"over {100 * (1.0 - LEAST):g} %"
+        digits = max(digits, 1)
     above = next((100 * bound for bound in (LOW, MEDIUM) if value < bound), math.inf)
     for shown in (f"{100 * value:.{digits}f}", f"{100 * value:.{digits + 1}f}"):
         if float(shown) < above:
-            return f"{shown} %"
+            return f"{shown} %" if float(shown) else f"{shown.removeprefix('-')} %"
     return f"under {above:.0f} %"
 
 

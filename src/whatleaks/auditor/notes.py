@@ -133,6 +133,17 @@ def copy_notes(frame: pd.DataFrame) -> list[str]:
     ]
 
 
+def counted_again(threats: Sequence[ThreatFinding], rows: int) -> list[str]:
+    """Say why more people may be counted than the table has."""
+    counts = [guess.columns[0].adds.n for t in threats for guess in t.of("attack") if guess.columns]
+    if max(counts, default=0) <= rows:
+        return []
+    return [
+        f"Whoever is attacked in several seeds is counted once in each: {max(counts):,} people are counted, "
+        f"the table has {rows:,}."
+    ]
+
+
 def _instead(threats: Sequence[ThreatFinding]) -> list[str]:
     """Say where fewer people are attacked, as some of them are known instead."""
     counts = {t.name: t.of("attack")[0].columns[0].adds.n for t in threats if t.of("attack")}
@@ -150,8 +161,8 @@ def _instead(threats: Sequence[ThreatFinding]) -> list[str]:
 
 
 def _units(value: float) -> str:
-    """Write four digits of a number without an exponent where it has a usual size."""
-    return f"{float(f'{value:.4g}'):.12g}"
+    """Write a number without an exponent where it has a usual size, in full from 1,000 on as the tables do."""
+    return f"{value:,.0f}" if 999.5 <= value < 1e6 else f"{float(f'{value:.4g}'):.12g}"
 
 
 def _otherwise(entry: Entry) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ SHARES = (0.01, 0.05, 0.10)  # of the range
 NEAR = SHARES[1]
 OUTER = 0.1  # the people furthest from the average
 ROUNDING = 1e-12  # of a step, lost where it is put on another scale
+TAIL = 0.025  # of a 95 % interval on one side
 FEWEST = 5  # a smaller group is not shown: it would point at somebody
 
 
@@ -106,6 +108,7 @@ def held_against(
     theirs = np.stack([one.named_by_seed for one in rivals])[chosen, :, columns].T
     more = widened(lead, pool.named_by_seed - theirs, -1.0, "share of people")
     same = np.any([(pool.squared == one.squared).all(axis=0) for one in rivals], axis=0)
+    most = _left_open(shares[chosen, columns], lead.n, len(rivals))
     made = []
     for j, one in enumerate(people):
         nothing = Measurement(0.0, 0.0, 0.0, lead.n, more[j].unit, more[j].over)
@@ -118,11 +121,29 @@ def held_against(
                 one.tolerance,
                 one.inside,
                 one.inside_without,
-                nothing if same[j] else more[j],
+                nothing if same[j] else _at_most(more[j], float(most[j])),
                 1.0 if same[j] else float(lead.chance[j]),
             )
         )
     return tuple(made)
+
+
+def _left_open(named: Floats, people: int, rivals: int) -> Floats:
+    """Return of every column what share at most the best guess without joining leaves unnamed, surely.
+
+    Where it names everybody nothing is open, whatever weaker rivals leave. The end is that of Clopper and
+    Pearson, for the best of so many rivals (Bonferroni).
+    """
+    from scipy.special import betaincinv
+
+    hits = np.rint(named * people)
+    sure = betaincinv(np.maximum(hits, 1.0), people - hits + 1.0, TAIL / rivals)
+    return np.asarray(np.where(hits > 0.0, 1.0 - sure, 1.0))
+
+
+def _at_most(more: Measurement, most: float) -> Measurement:
+    """Bound an interval from above; its value stays within it."""
+    return more if more.high <= most else replace(more, high=max(more.value, most))
 
 
 def _reach(pool: Pool, steps: Sequence[float], spans: Sequence[Sequence[float]]) -> Floats:

@@ -322,7 +322,8 @@ def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
     """Return the attacks to try again under defenses: quick ones, made for what is seen.
 
     Every threat that this one covers adds those that need what only it shows: if there are
-    some for exactly its view, these alone.
+    some for exactly its view, these alone. Where that leaves none, all are tried again: whoever keeps
+    the model at home wants to know what helps as well.
     """
     every = [watched(seen.model, entry.name) for entry in cards("threat")]
     covered = [one for one in every if one is not None and seen.covers(one)]
@@ -339,7 +340,8 @@ def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
         ]
         exact = [one for one in new if one.view is look.view or one.name in extra]
         chosen += [one.name for one in exact or new]
-    return list(dict.fromkeys(chosen))
+    fitting = [one.name for one in cards("attack") if worth_trying(one, seen.view)]
+    return list(dict.fromkeys(chosen)) or fitting
 
 
 def covers(defended: Scenario, plain: Scenario) -> bool:

@@ -40,6 +40,10 @@ class People:
     chance: float = 1.0
 
 
+TRAINS = "the federation that trains is"  # in notes on a threat to another model than the one named
+SILENT = (
+    "no attack that guesses values ran with it in place"  # in notes on a defense, behind its name
+)
 FOLLOWED, NAMED = "followed", "named"  # the two scales of what joining adds
 
 
@@ -275,6 +279,17 @@ class Worth:
     value_error: Measurement | None = None
     value_error_alone: Measurement | None = None
     value_error_gain: Measurement | None = None
+
+    @property
+    def gains(self) -> tuple[tuple[str, Measurement], ...]:
+        """The paired gain by every measure that there is, with the measure's name."""
+        named = {
+            "accuracy": self.accuracy_gain,
+            "AUC": self.auc_gain,
+            "log loss": self.log_loss_gain,
+            "the label’s value": self.value_error_gain,
+        }
+        return tuple((name, gain) for name, gain in named.items() if gain is not None)
 
 
 @dataclass(frozen=True)

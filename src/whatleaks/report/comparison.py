@@ -40,6 +40,7 @@ def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
         headline["verdict"], apart = NOT_MEASURED, [[], []]
     elif any(apart):
         headline["verdict"] = OTHER
+    titles = {d["name"]: d.get("title", d["name"]) for d in (*a["defenses"], *b["defenses"])}
     return {
         "table": _same(a["table"].get("hmac_sha256"), b["table"].get("hmac_sha256")),
         "code": _same(a["code"].get("sha256"), b["code"].get("sha256")),
@@ -54,10 +55,12 @@ def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
         "only in B": apart[1],
         "worst column": [a["headline"].get("column"), b["headline"].get("column")],
         "columns": _pairs(*held),
-        "defenses": _pairs(
-            {d["name"]: d["worst"]["after"] for d in a["defenses"]},
-            {d["name"]: d["worst"]["after"] for d in b["defenses"]},
-        ),
+        "defenses": {
+            name: {**pair, "title": titles[name]}
+            for name, pair in _pairs(
+                *({d["name"]: d["worst"]["after"] for d in one["defenses"]} for one in (a, b))
+            ).items()
+        },
         "accuracy": {
             "together": _pair(a["worth"]["accuracy"], b["worth"]["accuracy"]),
             "alone": _pair(a["worth"]["accuracy_alone"], b["worth"]["accuracy_alone"]),
@@ -90,7 +93,8 @@ def lines(found: dict[str, Any]) -> list[str]:
         ("Defenses, worst column", "defenses"),
     ):
         if found[key]:
-            told += ["", title, *(_line(name, pair) for name, pair in found[key].items())]
+            rows = (_line(pair.get("title", name), pair) for name, pair in found[key].items())
+            told += ["", title, *rows]
     told += ["", "Accuracy", *(_line(name, pair) for name, pair in found["accuracy"].items())]
     return told
 
@@ -123,7 +127,8 @@ def _kept(measured: dict[str, Any] | None) -> dict[str, float] | None:
 
 
 def _line(name: str, pair: dict[str, Any]) -> str:
-    before, after = (percent(pair[k]["value"], 1) if pair[k] else "-" for k in ("a", "b"))
+    # Nobody is told less for joining: below nothing is shown as nothing, as in the reports.
+    before, after = (percent(max(pair[k]["value"], 0.0), 1) if pair[k] else "-" for k in ("a", "b"))
     return f"  {shorten_name(printable(name), 36):<36} {before:>8} -> {after:>8}  {pair['verdict']}"
 
 
@@ -134,5 +139,6 @@ def _names(columns: Sequence[str]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = "none" if value is None else text or "none"
     return text if len(text) <= 60 else f"{text[:57]}..."

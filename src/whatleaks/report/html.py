@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,11 @@ def write(result: AuditResult, path: str | Path) -> Path:
     return target
 
 
+def _whole(show: Callable[..., str]) -> Callable[..., str]:
+    """Keep every number and its percent sign on one line, in narrow cells of print too."""
+    return lambda *given: wording.unbroken(show(*given))
+
+
 @cache
 def environment() -> Environment:
     """Return what renders the templates of reports."""
@@ -51,8 +57,10 @@ def environment() -> Environment:
     )
     made.filters.update(
         num=wording.number,
-        pct=wording.percent,
-        pct_range=wording.percent_range,
+        added=_whole(wording.added),
+        added_range=_whole(wording.added_range),
+        pct=_whole(wording.percent),
+        pct_range=_whole(wording.percent_range),
         num_range=wording.number_range,
         points=wording.points,
         duration=wording.duration,

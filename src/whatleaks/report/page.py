@@ -9,13 +9,24 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 
-from whatleaks.auditor.advice import ASKED_OTHERWISE, asks_again
-from whatleaks.auditor.levels import UNSETTLED
+from whatleaks.auditor.advice import (
+    ASKED_OTHERWISE,
+    COST,
+    asks_again,
+    cheapest,
+    cost,
+    leaves_out,
+    recommended,
+    seen_on_none,
+    silent,
+)
+from whatleaks.auditor.levels import UNKNOWN, UNSETTLED
 from whatleaks.auditor.result import (
     NAMED,
     AuditResult,
     ColumnFinding,
     DefenseFinding,
+    GroupFinding,
     GuessFinding,
     Headline,
     People,
@@ -24,6 +35,8 @@ from whatleaks.auditor.result import (
 )
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.wording import (
+    added,
+    added_range,
     count,
     number,
     number_range,
@@ -42,6 +55,7 @@ LEVELS = {
     "complete": "Whatever your partner did not know of this column it can now read, value by value.",
 }
 
+WITHOUT = "without joining"
 LEARNT = "The attacks tried show little beyond luck, but what is sent tells more to whoever learns to read it."
 LEAKAGE = (
     "What joining adds is measured on two scales, and the worse one decides: differences between "
@@ -132,6 +146,23 @@ class ColumnRow:
     defended: Measurement | None
     people: str
 
+    @property
+    def named(self) -> bool:
+        """Whether people named exactly are the scale on which joining adds more."""
+        return self.found.worse.scale == NAMED
+
+    @property
+    def without(self) -> float:
+        """What is reached without joining, on that scale."""
+        people = self.found.people
+        return people.named_without.value if self.named and people else self.found.control.value
+
+    @property
+    def joined(self) -> float:
+        """What is reached with joining, on that scale."""
+        people = self.found.people
+        return people.named.value if self.named and people else self.found.leakage.value
+
 
 @dataclass(frozen=True)
 class GuessRow:
@@ -186,6 +217,8 @@ class Page:
     best_defense: str
     unmeasured: tuple[str, ...]
     over_half: int
+    encoded: int  # the passive columns as they are encoded
+    helps: tuple[str, str] | None  # a defense, or that none is enough, and its numbers
     people: str
     digits: tuple[Bar, ...]
     groups: tuple[Bar, ...]
@@ -228,6 +261,8 @@ def lay_out(result: AuditResult) -> Page:
         best_defense="" if best is None else best.title,
         unmeasured=tuple(name for name in passive if name not in measured),
         over_half=sum(row.found.worse.measured.value > 0.5 for row in rows),
+        encoded=sum(len(c.encoded_as) or 1 for c in result.columns if c.owner == "passive"),
+        helps=_helps(result),
         people=_worst_people(result, rows),
         digits=_digit_bars(result),
         groups=_group_bars(result),
@@ -334,9 +369,57 @@ def _first(threat: ThreatFinding | None, role: str, name: str = "") -> GuessFind
 
 
 def _best_defense(result: AuditResult) -> DefenseFinding | None:
-    """Return the defense under the headline's threat that leaves least in its worst column."""
-    tried = [d for d in result.defenses if result.headline.threat in d.against and d.column]
-    return min(tried, key=lambda d: d.worst.after.value, default=None)
+    """Return the defense that the advice names first, else the one that leaves least in its worst column."""
+    threat = result.headline.threat
+    tried = [d for d in result.defenses if threat in d.against and d.column]
+    closest = min(tried, key=lambda d: d.worst.after.value, default=None)
+    return _effective(threat, tried) or closest
+
+
+def _helps(result: AuditResult) -> tuple[str, str] | None:
+    """Say in a few words what the advice says of defenses; nothing where it names none."""
+    head = result.headline
+    tried = [d for d in result.defenses if head.threat in d.against]
+    silenced = silent(result.notes, head.threat)
+    if head.level in (UNSETTLED, UNKNOWN) or not (tried or head.level == "low" or silenced):
+        return None
+    if head.level == "low":
+        return "No defense is called for", ""
+    best, gone = _effective(head.threat, tried), [d for d in tried if leaves_out(d)]
+    if best is None and silenced:
+        return "Not measured", f"no attack tried finds an answer with “{'” or “'.join(silenced)}”"
+    if best is None and gone:
+        least = min(gone, key=lambda d: d.worst.after.value)
+        return (
+            "Leave it out",
+            f"{head.column} stays at home with “{least.title}”, {_accuracy(least)}",
+        )
+    if best is None and seen_on_none(tried):
+        return "None can be seen to help", ""
+    if best is not None and best.column is not None:
+        change = f"{added(best.column.before)} → {added(best.column.after)}"
+        said = f"in {best.column.column}, with “{best.title}”, {_accuracy(best)}"
+        if cost(best) <= COST:
+            return change, said
+        return (
+            "Only at a price",
+            f"{change} {said}; alone {percent(result.worth.accuracy_alone.value, 1)}",
+        )
+    closest = min(tried, key=lambda d: d.worst.after.value)
+    left = f"{added(closest.worst.after)} in {closest.worst.column}"
+    return (
+        "None tried is enough",
+        f"the closest, “{closest.title}”, leaves {left}, {_accuracy(closest)}",
+    )
+
+
+def _accuracy(defense: DefenseFinding) -> str:
+    was, now = (percent(one.value, 1) for one in (defense.accuracy_before, defense.accuracy))
+    return f"accuracy {was} → {now}"
+
+
+def _effective(threat: str, tried: list[DefenseFinding]) -> DefenseFinding | None:
+    return recommended(threat, tried) or cheapest(threat, tried)
 
 
 def _column_rows(
@@ -375,7 +458,8 @@ def _most_people(column: str, tried: list[tuple[ColumnFinding, str]], strongest:
         return ""
     people, title = max(counted, key=lambda one: (one[0].named.value, one[0].inside.value))
     told = people_in_words(column, people)
-    return told if title == strongest else f"{told} (by {title})"
+    # Whom whoever does not join reaches as well is nobody's merit.
+    return told if title == strongest or WITHOUT not in told else f"{told} (by {title})"
 
 
 def people_in_words(column: str, people: People | None) -> str:
@@ -400,12 +484,7 @@ def _of(reached: Measurement, without: Measurement | None) -> str:
     otherwise = f"{round(without.value * without.n):,}"
     if without.value >= reached.value:
         return f"{otherwise} of {without.n:,} people, joined or not"
-    return f"{told} ({otherwise} without joining)"
-
-
-def _joined(reached: Measurement, without: Measurement | None) -> Measurement:
-    """Return how many people are reached by who joined: never fewer than without."""
-    return reached if without is None or without.value < reached.value else without
+    return f"{told} ({otherwise} {WITHOUT})"
 
 
 def _worst_people(result: AuditResult, rows: tuple[ColumnRow, ...]) -> str:
@@ -432,15 +511,19 @@ def _digit_bars(result: AuditResult) -> tuple[Bar, ...]:
 
 
 def _group_bars(result: AuditResult) -> tuple[Bar, ...]:
-    """Draw how many of a group are reached, in grey who are without joining."""
-    return tuple(
-        replace(
-            _bar(group.name, _joined(group.within, group.within_without), 0.0),
-            known=0.0 if group.within_without is None else _unit(group.within_without.value),
-            detail=f"{_of(group.within, group.within_without)}; exactly "
-            f"{_of(group.named, group.named_without)}",
-        )
-        for group in result.groups
+    return tuple(_group_bar(group) for group in result.groups)
+
+
+def _group_bar(group: GroupFinding) -> Bar:
+    """Draw how many are reached; grey are those whom the best guess without joining reaches as well."""
+    without = group.within_without
+    reached = (
+        group.within if without is None else max(group.within, without, key=lambda one: one.value)
+    )
+    return replace(
+        _bar(group.name, reached, 0.0),
+        known=0.0 if without is None else _unit(without.value),
+        detail=f"{_of(group.within, without)}; exactly {_of(group.named, group.named_without)}",
     )
 
 
@@ -488,8 +571,8 @@ def _bar(
         known=_unit(known),
         low=_unit(known + max(adds.low, 0.0)),
         high=_unit(known + max(adds.high, 0.0)),
-        text=percent(max(adds.value, 0.0)),
-        interval=f"{percent(max(adds.low, 0.0))} to {percent(max(adds.high, 0.0))}",
+        text=added(adds),
+        interval=added_range(adds),
         limit=None if limit is None else _unit(limit),
         defended=None if defended is None else _unit(defended),
         detail=detail,
@@ -587,16 +670,10 @@ def _remark(guess: GuessFinding) -> str:
 def gain_in_words(worth: Worth) -> str:
     """Say by which measures the joint model is better: where most people are of one class, accuracy cannot tell."""
     told: dict[str, list[str]] = {"better": [], "worse": [], "": []}
-    for name, gain in (
-        ("accuracy", worth.accuracy_gain),
-        ("AUC", worth.auc_gain),
-        ("log loss", worth.log_loss_gain),
-        ("the label’s value", worth.value_error_gain),
-    ):
-        if gain is not None:
-            word = "better" if gain.low > 0.0 else "worse" if gain.high < 0.0 else ""
-            ends = points_range(gain) if name == "accuracy" else number_range(gain)
-            told[word].append(f"in {name} ({ends})")
+    for name, gain in worth.gains:
+        word = "better" if gain.low > 0.0 else "worse" if gain.high < 0.0 else ""
+        ends = points_range(gain) if name == "accuracy" else number_range(gain)
+        told[word].append(f"in {name} ({ends})")
     opened = ", ".join(told.pop(""))
     sure = "; ".join(f"{word} {', '.join(where)}" for word, where in told.items() if where)
     said = (

@@ -6,13 +6,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from whatleaks.auditor.result import NAMED, Worth
+from whatleaks.auditor.result import NAMED, TRAINS, Worth
 from whatleaks.files import write_atomically
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import gain_in_words
 from whatleaks.report.stored import worse_scale, worst_by_column
 from whatleaks.report.wording import (
     count,
+    first_sentence,
     on_some_seeds,
     percent,
     printable,
@@ -22,7 +23,8 @@ from whatleaks.report.wording import (
 )
 
 # What fits on one page; the report holds the rest.
-COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED = 8, 5, 3, 5, 3
+COLUMNS, DEFENSES, ADVICE, THREATS, FOLLOWED, REMARK = 8, 5, 4, 5, 3, 190
+REST = " More in the report."
 
 
 def render(audit: dict[str, Any]) -> str:
@@ -52,6 +54,7 @@ def render(audit: dict[str, Any]) -> str:
                 (_name(known["column"], 48), percent(known["share"]))
                 for known in audit["headline"].get("followed", [])[:FOLLOWED]
             ],
+            more_followed=max(0, len(audit["headline"].get("followed", [])) - FOLLOWED),
             already=_text(", ".join(audit["headline"].get("already", [])), 160),
             columns=[(_name(n, 48), _range(m)) for n, m in list(columns.items())[:COLUMNS]],
             more_columns=max(0, len(columns) - COLUMNS),
@@ -67,9 +70,11 @@ def render(audit: dict[str, Any]) -> str:
             ),
             more_defenses=max(0, len(audit["defenses"]) - DEFENSES),
             advice=[unbroken(_text(line, 420)) for line in audit.get("advice", [])[:ADVICE]],
+            more_advice=max(0, len(audit.get("advice", [])) - ADVICE),
             rows=audit.get("rows", ""),
             seeds=count(len(audit.get("seeds", [])), "repetition"),
             model=_text(audit["spec"].get("model", ""), 40),
+            others=[_text(note, 200) for note in audit.get("notes", []) if TRAINS in note],
         )
     )
 
@@ -116,7 +121,7 @@ def _defenses(audit: dict[str, Any]) -> list[tuple[str, ...]]:
             )
         told.append(
             (
-                _text(" ".join(filter(None, (f"{d['title']}.", d["remark"]))), 170),
+                _text(_with_remark(d["title"], d["remark"]), REMARK),
                 before,
                 after,
                 percent(max(d["worst"]["after"]["value"], 0.0)),
@@ -125,6 +130,17 @@ def _defenses(audit: dict[str, Any]) -> list[tuple[str, ...]]:
             )
         )
     return told
+
+
+def _with_remark(title: str, remark: str) -> str:
+    """Put a remark behind a title as far as whole sentences fit; the report has the rest."""
+    said = f"{title}."
+    while remark:
+        sentence, remark = first_sentence(remark)
+        if len(f"{said} {sentence}") > REMARK - len(REST):
+            return said + REST
+        said = f"{said} {sentence}"
+    return said
 
 
 def _worth(stored: dict[str, Any]) -> Worth:

@@ -8,16 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from whatleaks.auditor.result import NAMED, AuditResult
-from whatleaks.metrics.intervals import clipped
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.page import LEAKAGE, Bar, lay_out
 from whatleaks.report.wording import (
+    added,
+    added_range,
     count,
     percent,
-    percent_range,
     plain_value,
     printable,
-    shorten,
     shorten_name,
     unbroken,
 )
@@ -40,8 +39,8 @@ def summary(result: AuditResult) -> str:
     lines = [f"What leaks: {printable(plain_value(result.table.get('name', 'table')))}", ""]
     if page.worst is not None:
         lines.append(
-            f"{printable(head.level).upper()}: joining adds {percent(max(head.adds.value, 0.0))} "
-            f"(95 % interval {percent_range(clipped(head.adds, 0.0, 1.0))})"
+            f"{printable(head.level).upper()}: joining adds {added(head.adds)} "
+            f"(95 % interval {added_range(head.adds)})"
             + (", people named exactly" if head.scale == NAMED else "")
         )
     lines += [*_wrap(printable(head.sentence)), ""]
@@ -86,12 +85,12 @@ def summary(result: AuditResult) -> str:
         lines += _wrap(page.some_seeds, "  ", "  ")
         for verdict in page.verdicts:
             d = verdict.defense
-            name = shorten_name(printable(d.title), 34)
+            name = shorten_name(printable(d.title), 32)
             leak = "left out"
             if d.column is not None:
-                leak = f"{_share(d.column.before)} -> {_share(d.column.after)}"
+                leak = f"{_brief(d.column.before)} -> {_brief(d.column.after)}"
             right = f"{percent(d.accuracy_before.value, 1)} -> {percent(d.accuracy.value, 1)}"
-            lines.append(f"  {name:<34} {leak:<15} {_share(d.worst.after):<8} {right}")
+            lines.append(f"  {name:<32} {leak:<18} {_brief(d.worst.after):<7} {right}")
             if d.remark:
                 lines += _wrap(d.remark, "    ", "    ")
     if result.comparison is not None:
@@ -101,7 +100,7 @@ def summary(result: AuditResult) -> str:
             name = shorten_name(printable(point.title), 48)
             mark = "*" if point.front else " "
             lines.append(
-                f"{mark} {name:<48} {_share(point.leak):>6} {percent(point.accuracy.value, 1):>8}"
+                f"{mark} {name:<48} {_brief(point.leak):>7} {percent(point.accuracy.value, 1):>8}"
             )
         lines += _wrap(printable(result.comparison.why), "  ", "  ")
     lines += ["", *_wrap(_columns_read(result))]
@@ -224,12 +223,13 @@ def _digits_heading(result: AuditResult) -> str:
 
 
 def _detailed(bar: Bar) -> list[str]:
-    """Return a row with one line beneath it."""
-    return [_row(bar), f"    {shorten(printable(bar.detail), _WIDTH - 4)}"]
+    """Return a row with what belongs to it beneath; numbers stand at its end, so nothing is cut."""
+    return [_row(bar), *_wrap(printable(bar.detail), "    ", "    ")]
 
 
-def _share(measured: Measurement) -> str:
-    return percent(max(measured.value, 0.0))
+def _brief(measured: Measurement) -> str:
+    """Show what joining adds in a column of a table."""
+    return added(measured).replace("over ", ">").replace("under ", "<")
 
 
 def _wrap(text: str, first: str = "", then: str = "") -> list[str]:

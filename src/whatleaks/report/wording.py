@@ -49,21 +49,8 @@ def number(value: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Show a share in percent; close to 0 and 100 one more digit, so that neither is claimed falsely."""
-    value = 100.0 * share
-    if not math.isfinite(value):
-        return UNKNOWN
-    if abs(share) < 1e-9:
-        return "0 %"
-    if abs(share - 1.0) < 1e-9:
-        return "100 %"
-    if 0.0 < value < 1.0 or 99.0 < value < 100.0:
-        digits = max(digits, 1)
-        if value < 0.05:
-            return "under 0.1 %"
-        if value >= 99.95:
-            return "over 99.9 %"
-    return rounded(share, digits)
+    """Show a share in percent, as the sentences do: the same share is the same words everywhere."""
+    return rounded(share, digits) if math.isfinite(100.0 * share) else UNKNOWN
 
 
 def first_sentence(text: str) -> tuple[str, str]:
@@ -79,6 +66,17 @@ def first_sentence(text: str) -> tuple[str, str]:
 def percent_range(measured: Measurement, digits: int = 0) -> str:
     """Show the interval of a share: ``84 % to 90 %``."""
     return f"{percent(measured.low, digits)} to {percent(measured.high, digits)}"
+
+
+def added(measured: Measurement) -> str:
+    """Show what joining adds: nobody is told less for it, so never less than nothing."""
+    return percent(max(measured.value, 0.0))
+
+
+def added_range(measured: Measurement) -> str:
+    """Show the interval of what joining adds, within what it can be."""
+    low, high = (min(max(end, 0.0), 1.0) for end in (measured.low, measured.high))
+    return f"{percent(low)} to {percent(high)}"
 
 
 def number_range(measured: Measurement) -> str:
