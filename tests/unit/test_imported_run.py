@@ -52,7 +52,8 @@ def recorded(tmp_path: Path) -> tuple[AdditiveTrained, Imported]:
     trained.release(TARGETS, channel, OPEN)
     channel.transcript.save(tmp_path / "heard.wlk")
     transcript = Transcript.load(tmp_path / "heard.wlk")
-    return trained, Imported(transcript, holdings(), TARGETS, trained.offer(("active",)))
+    kept = {"active": trained.memory("active")}  # its own part of the model
+    return trained, Imported(transcript, holdings(), TARGETS, trained.offer(("active",)), kept)
 
 
 def view_bytes(trained: Trained, rows: Ints) -> bytes:
