@@ -53,10 +53,10 @@ def gained(value: float, low: float, high: float) -> Measurement:
 @pytest.mark.parametrize(
     ("accuracy", "auc", "loss", "said"),
     [
-        ((0.05, 0.02, 0.08), (0.1, 0.05, 0.15), (0.1, 0.05, 0.15), "better in accuracy (+2.0 to +8.0 points), in AUC (0.05 to 0.15), in log loss"),
-        ((0.0, 0.0, 0.0), (0.07, 0.03, 0.11), (0.0, -0.01, 0.01), "better in AUC (0.03 to 0.11); no difference is shown in accuracy (0.0 to 0.0 points), in log loss"),
-        ((0.05, 0.02, 0.08), (0.0, -0.1, 0.1), (-0.2, -0.3, -0.1), "better in accuracy (+2.0 to +8.0 points); worse in log loss (-0.3 to -0.1)"),
-        ((0.0, -0.01, 0.01), (-0.1, -0.2, -0.05), (0.0, -0.1, 0.1), "worse in AUC (-0.2 to -0.05); no difference"),
+        ((0.05, 0.02, 0.08), (0.1, 0.05, 0.15), (0.1, 0.05, 0.15), "better in accuracy (+2.0 to +8.0 points), in AUC (+0.05 to +0.15), in log loss"),
+        ((0.0, 0.0, 0.0), (0.07, 0.03, 0.11), (0.0, -0.01, 0.01), "better in AUC (+0.03 to +0.11); no difference is shown in accuracy (0.0 to 0.0 points), in log loss"),
+        ((0.05, 0.02, 0.08), (0.0, -0.1, 0.1), (-0.2, -0.3, -0.1), "better in accuracy (+2.0 to +8.0 points); worse in log loss (\N{MINUS SIGN}0.3 to \N{MINUS SIGN}0.1)"),
+        ((0.0, -0.01, 0.01), (-0.1, -0.2, -0.05), (0.0, -0.1, 0.1), "worse in AUC (\N{MINUS SIGN}0.2 to \N{MINUS SIGN}0.05); no difference"),
         ((0.0, -0.01, 0.01), (0.0, -0.1, 0.1), (0.0, -0.1, 0.1), "no proof of a gain, in accuracy (\N{MINUS SIGN}1.0 to +1.0 points), in AUC"),
     ],
 )  # fmt: skip

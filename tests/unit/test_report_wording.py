@@ -102,6 +102,12 @@ def test_ranges_points_counts_and_times() -> None:
     assert wording.points_range(nothing) == "0.0 to 0.0 points"
     mixed = Measurement(0.01, -0.004, 0.031, 10, "accuracy", "records")
     assert wording.points_range(mixed) == "\N{MINUS SIGN}0.4 to +3.1 points"
+    assert wording.signed_range(mixed) == "\N{MINUS SIGN}0.004 to +0.031"
+    assert [wording.signed(v) for v in (0.0, 1e-15, -3e-7)] == [
+        "0",
+        "0 (exact to 1e-15)",
+        "\N{MINUS SIGN}3e-7",
+    ]
     assert wording.count(1, "column") == "1 column"
     assert wording.count(1200, "record") == "1,200 records"
     assert wording.duration(0.2) == "under 1 second"

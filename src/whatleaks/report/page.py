@@ -45,6 +45,8 @@ from whatleaks.report.wording import (
     plain_value,
     points,
     points_range,
+    signed,
+    signed_range,
 )
 
 LEVELS = {
@@ -672,7 +674,7 @@ def gain_in_words(worth: Worth) -> str:
     told: dict[str, list[str]] = {"better": [], "worse": [], "": []}
     for name, gain in worth.gains:
         word = "better" if gain.low > 0.0 else "worse" if gain.high < 0.0 else ""
-        ends = points_range(gain) if name == "accuracy" else number_range(gain)
+        ends = points_range(gain) if name == "accuracy" else signed_range(gain)
         told[word].append(f"in {name} ({ends})")
     opened = ", ".join(told.pop(""))
     sure = "; ".join(f"{word} {', '.join(where)}" for word, where in told.items() if where)
@@ -711,8 +713,8 @@ def _worth_rows(worth: Worth) -> tuple[WorthRow, ...]:
                     name,
                     number(alone.value),
                     number(together.value),
-                    number(gain.value),
-                    number_range(gain),
+                    signed(gain.value),
+                    signed_range(gain),
                 )
             )
     return tuple(rows)

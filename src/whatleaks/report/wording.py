@@ -85,6 +85,19 @@ def number_range(measured: Measurement) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+def signed(difference: float) -> str:
+    """Show a difference of two numbers with its sign, as ``points`` does."""
+    told = number(difference)
+    if told.startswith("-"):
+        return told.replace("-", "\N{MINUS SIGN}", 1)
+    return f"+{told}" if difference >= EXACT else told
+
+
+def signed_range(measured: Measurement) -> str:
+    """Show the interval of a difference of two numbers: ``-0.003 to +0.005``."""
+    return f"{signed(measured.low)} to {signed(measured.high)}"
+
+
 def points(difference: float) -> str:
     """Show a difference of two shares in percentage points, with its sign."""
     if not math.isfinite(100.0 * difference):
