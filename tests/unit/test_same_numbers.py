@@ -10,7 +10,14 @@ from sample_audit import accuracy, high_case, low_case, share
 
 from whatleaks.auditor.advice import advice, silent
 from whatleaks.auditor.notes import counted_again
-from whatleaks.auditor.result import NAMED, AuditResult, ColumnDefense, GroupFinding, People
+from whatleaks.auditor.result import (
+    NAMED,
+    AuditResult,
+    ColumnDefense,
+    GroupFinding,
+    People,
+    Unmeasured,
+)
 from whatleaks.report.comparison import compare, lines
 from whatleaks.report.html import render
 from whatleaks.report.page import lay_out
@@ -190,19 +197,19 @@ def test_the_page_to_sign_cuts_no_remark_in_a_word_and_names_the_federation() ->
 def test_defenses_that_no_attack_could_answer_are_named() -> None:
     """Before: "none of the defenses tried; the closest leaves 100 %", where four others left no attack at all."""
     made = high_case()
-    notes = (
-        "least-batch-80: no attack that guesses values ran with it in place under white-box.",
-        "arbiter-adam: no attack that guesses values ran with it in place under encrypted.",
-        "Another note: of nothing.",
+    why = "no attack that guesses values ran with it in place"
+    lost = (
+        Unmeasured("least-batch-80", "Large batches", "white-box", why, silent=True),
+        Unmeasured("arbiter-adam", "Another optimiser", "encrypted", why, silent=True),
+        Unmeasured("gate-0.01", "A gate", "white-box", "it withheld the scores of all 80 records"),
     )
     assert made.headline.threat == "white-box"
-    (title,) = silent(notes, "white-box")
-    assert silent(notes, "black-box") == (title,)  # who holds less
-    assert title.startswith("Batches of at least 80 records")
+    (title,) = silent(lost, "white-box")
+    assert silent(lost, "black-box") == (title,) == ("Large batches",)  # who holds less
     told = advice(made.headline, made.threats, (), silenced=(title,))
     assert any(
         f"With “{title}” in place no attack tried here finds an answer" in line for line in told
     )
-    page = lay_out(replace(made, defenses=(), notes=notes))
+    page = lay_out(replace(made, defenses=(), unmeasured=lost))
     assert page.helps == ("Not measured", f"no attack tried finds an answer with “{title}”")
-    assert lay_out(replace(low_case(), defenses=(), notes=notes)).helps is not None
+    assert lay_out(replace(low_case(), defenses=(), unmeasured=lost)).helps is not None

@@ -27,7 +27,6 @@ from whatleaks.auditor.levels import (
 from whatleaks.auditor.people import FEWEST
 from whatleaks.auditor.result import (
     NAMED,
-    SILENT,
     ColumnDefense,
     ColumnFinding,
     Condition,
@@ -37,6 +36,7 @@ from whatleaks.auditor.result import (
     Headline,
     People,
     ThreatFinding,
+    Unmeasured,
     Worth,
 )
 from whatleaks.catalog import card, cards
@@ -385,21 +385,21 @@ def advice(
     return tuple(lines)
 
 
-def silent(notes: Sequence[str], threat: str) -> tuple[str, ...]:
-    """Return the titles of the defenses of which notes say that no attack of a threat could answer."""
-    told = [
-        note.removesuffix(".").split(f": {SILENT} under ")
-        for note in notes
-        if f": {SILENT} under " in note
-    ]
-    # Stored ones may be unknown.
-    threats = {one.name: one.part for one in cards("threat")} if told else {}
-    titles = {one.name: one.title for one in cards("defense")} if told else {}
+def silent(unmeasured: Sequence[Unmeasured], threat: str) -> tuple[str, ...]:
+    """Return the titles of the defenses that no attack of a threat could answer, or of a stronger one."""
+    # Stored threats may be unknown.
+    threats = {one.name: one.part for one in cards("threat")} if unmeasured else {}
     return tuple(
-        titles.get(name, name)
-        for name, under in told
-        if under == threat
-        or ({under, threat} <= threats.keys() and threats[under].covers(threats[threat]))
+        one.title
+        for one in unmeasured
+        if one.silent
+        and (
+            one.threat == threat
+            or (
+                ({one.threat, threat} <= threats.keys())
+                and threats[one.threat].covers(threats[threat])
+            )
+        )
     )
 
 

@@ -30,6 +30,7 @@ from whatleaks.auditor.result import (
     Headline,
     SampleRow,
     ThreatFinding,
+    Unmeasured,
 )
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.auditor.worth import worth_of
@@ -172,7 +173,7 @@ def run_audit(
     if not classed:
         raise AuditError("nobody predicts in this federation, so what joining is worth is unknown")
     classed = [e for e in classed if e.scenario.threat == classed[0].scenario.threat]
-    told = [*notes, *told_before, *_parties(spec), *summed.unmeasured]
+    told = [*notes, *told_before, *_parties(spec), *(one.note for one in summed.unmeasured)]
     told += [FEWER_AGAIN] if summed.fewer_again else []
     told += value_notes(entries, spec.label, first.target_range)
     told += known_notes(spec.known, threats)
@@ -216,6 +217,7 @@ def run_audit(
         if spec.compare_defenses
         else None,
         defended_seeds=defended,
+        unmeasured=summed.unmeasured,
     )
 
 
@@ -227,7 +229,7 @@ class _Summed:
     threats: tuple[ThreatFinding, ...]
     head: Headline
     defenses: tuple[DefenseFinding, ...]
-    unmeasured: tuple[str, ...]
+    unmeasured: tuple[Unmeasured, ...]
     fewer_again: bool  # slow attacks were tried again with some defenses only
 
 

@@ -22,13 +22,13 @@ from whatleaks.auditor.combine import (
 from whatleaks.auditor.pool import LEARNER, Parts, combine_guess, mean_of, over_seeds
 from whatleaks.auditor.result import (
     FOLLOWED,
-    SILENT,
     ColumnDefense,
     ColumnFinding,
     DefenseFinding,
     GuessFinding,
     Headline,
     ThreatFinding,
+    Unmeasured,
 )
 from whatleaks.auditor.worth import accuracy
 from whatleaks.catalog import Card, card, cards
@@ -69,31 +69,31 @@ def combine_defenses(
     head: Headline,
     threats: Sequence[ThreatFinding],
     kept: Kept | None = None,
-) -> tuple[tuple[DefenseFinding, ...], tuple[str, ...]]:
-    """Return a finding per defense, and a note for each that leaves too little to measure.
+) -> tuple[tuple[DefenseFinding, ...], tuple[Unmeasured, ...]]:
+    """Return a finding per defense, and those that leave too little to measure.
 
     Without and with the defense every column is judged by the strongest attack on it. With a
     release defense that includes the attacks on whatever coarser release can be made of it.
     ``kept`` is what was pooled: with more trials beside the same others, only these are pooled anew.
     """
     kept = {} if kept is None else kept
-    findings, notes = [], []
+    findings, unmeasured = [], []
     everything = tried_defenses(entries)
     for key, tried in everything.items():
         _, name = key
         found = _card(name)
         runs = _alike(tried)
+        threat = runs[0].defended.scenario.threat
         asked, released = _counts(runs)
         if released < min(FEWEST_RELEASED, asked):
-            notes.append(
-                f"{name}: it withheld the scores of {f'all but {released} of' if released else 'all'} "
-                f"{asked} records, too few to measure what they leak."
-            )
+            whose = f"all but {released} of" if released else "all"
+            why = f"it withheld the scores of {whose} {asked} records, too few to measure what they leak"
+            unmeasured.append(Unmeasured(name, found.title, threat, why))
             continue
-        threat = runs[0].defended.scenario.threat
         columns = runs[0].defended.records.columns
         if not any(s.role == "attack" for run in runs for s in run.defended.records.scored):
-            notes.append(f"{name}: {SILENT} under {threat}.")
+            why = f"no attack that guesses values ran with it in place under {threat}"
+            unmeasured.append(Unmeasured(name, found.title, threat, why, silent=True))
             continue
         seeds = {run.plain.scenario.seed for run in runs}
         weaker = _weaker(threat, [e for e in entries if e.scenario.seed in seeds])
@@ -150,7 +150,7 @@ def combine_defenses(
                 ),
             )
         )
-    return tuple(findings), tuple(notes)
+    return tuple(findings), tuple(unmeasured)
 
 
 def _covered(one: str, other: str) -> bool:

@@ -41,9 +41,6 @@ class People:
 
 
 TRAINS = "the federation that trains is"  # in notes on a threat to another model than the one named
-SILENT = (
-    "no attack that guesses values ran with it in place"  # in notes on a defense, behind its name
-)
 FOLLOWED, NAMED = "followed", "named"  # the two scales of what joining adds
 
 
@@ -192,6 +189,25 @@ class ThreatFinding:
     def of(self, role: str) -> tuple[GuessFinding, ...]:
         """Return the findings of one role."""
         return tuple(finding for finding in self.findings if finding.role == role)
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """A defense of which it is not known what it leaves under a threat, and why.
+
+    ``silent``: no attack that was tried finds an answer with it.
+    """
+
+    name: str
+    title: str
+    threat: str
+    why: str
+    silent: bool = False
+
+    @property
+    def note(self) -> str:
+        """One line."""
+        return f"{self.name}: {self.why}."
 
 
 @dataclass(frozen=True)
@@ -446,6 +462,7 @@ class AuditResult:
     groups: tuple[GroupFinding, ...] = ()
     comparison: Comparison | None = None
     defended_seeds: tuple[int, ...] = ()  # those on which defenses were tried
+    unmeasured: tuple[Unmeasured, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and scalars for audit.json."""

@@ -382,7 +382,7 @@ def _helps(result: AuditResult) -> tuple[str, str] | None:
     """Say in a few words what the advice says of defenses; nothing where it names none."""
     head = result.headline
     tried = [d for d in result.defenses if head.threat in d.against]
-    silenced = silent(result.notes, head.threat)
+    silenced = silent(result.unmeasured, head.threat)
     if head.level in (UNSETTLED, UNKNOWN) or not (tried or head.level == "low" or silenced):
         return None
     if head.level == "low":
