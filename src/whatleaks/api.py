@@ -129,7 +129,7 @@ def audit(
     """
     from whatleaks.auditor.audit import run_audit
     from whatleaks.auditor.spec import MORE_SEEDS, SEEDS, AuditSpec
-    from whatleaks.data.table import from_frame
+    from whatleaks.data.table import HandedOver, from_frame
     from whatleaks.models.adapters.reading import about, read_model
 
     if attacks and on != "local":
@@ -194,9 +194,11 @@ def audit(
             na=tuple(na),
             protect=protect,
         )
+        handed_over = HandedOver(table)
+        del table
         with _display(progress) as display:
             result = run_audit(
-                table,
+                handed_over.take(),
                 spec,
                 # A part that was only handed over is known to this process alone.
                 _executor(on, 1 if own else workers, address),

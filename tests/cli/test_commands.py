@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow
 import pytest
 
 import whatleaks
@@ -334,3 +335,23 @@ def test_version(tmp_path: Path) -> None:
     told = f"whatleaks {whatleaks.__version__}"
     assert command("--version", cwd=tmp_path).stdout.strip() == told
     assert command("--version", cwd=tmp_path, module="whatleaks").stdout.strip() == told
+
+
+def test_a_table_from_a_file_is_held_once_while_trials_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trials read it packed; the frame that was read is let go before."""
+    rows = np.random.default_rng(0).normal(size=(30_000, 10))
+    frame = pd.DataFrame(rows, columns=[f"c{j}" for j in range(10)])
+    frame.assign(y=(rows[:, 0] > 0).astype(int)).to_csv(tmp_path / "t.csv", index=False)
+    before, held = pyarrow.total_allocated_bytes(), []
+
+    def trials(*_: object, **__: object) -> None:
+        held.append(pyarrow.total_allocated_bytes() - before)
+        raise UsageError("far enough")
+
+    monkeypatch.setattr("whatleaks.auditor.audit.run_trials", trials)
+    told = ("audit", "t.csv", "--label", "y", "--passive", "c1,c2", "--quick", "--no-defenses")
+    done = run_here(*told, cwd=tmp_path)
+    assert "far enough" in done.stderr
+    assert held[0] < rows.nbytes / 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import weakref
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whatleaks.data.csv_text import sniff
-from whatleaks.data.table import from_frame, join, read_table
+from whatleaks.data.table import HandedOver, from_frame, join, read_table
 from whatleaks.errors import TableError, UsageError
 
 FRAME = pd.DataFrame(
@@ -282,3 +283,12 @@ def test_any_plain_frame_survives_parquet_and_comma_csv(
 def test_a_sample_that_ends_inside_a_cell_still_shows_the_separator() -> None:
     assert sniff('a;b\n1;2\n3;"x,y,z', whole=False) == ";"
     assert sniff("a;b\n1;2\n3", whole=False) == ";"
+
+
+def test_a_table_that_is_handed_over_is_held_by_nobody_else() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    alive = weakref.ref(frame)
+    handed = HandedOver(frame)
+    del frame
+    assert from_frame(handed)["a"].tolist() == [1.0, 2.0]
+    assert alive() is None

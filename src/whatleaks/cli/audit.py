@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -202,6 +203,7 @@ def audit(
         )
     assert table is not None
     from whatleaks.data.sources import open_source, readable
+    from whatleaks.data.table import HandedOver
 
     files = passive_file or []
     source = open_source(
@@ -210,9 +212,11 @@ def audit(
     from whatleaks.api import audit as run
 
     columns = [str(name) for name in source.frame.columns]
+    handed_over = HandedOver(source.frame)
+    source = replace(source, frame=source.frame.head(0).copy())
     with ready_command(context, table, files, id, inner, columns):
         report = run(
-            source.frame,
+            handed_over,
             source.label,
             source.passive if len(source.parties) == 1 else source.parties,
             model=model if model_file is None else model_file,

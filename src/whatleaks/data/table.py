@@ -128,10 +128,23 @@ def file_hash(path: Path | str) -> str:
         raise TableError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
+class HandedOver:
+    """A table that its holder lets go with the first look: a large one is not held twice."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._held = [table]
+
+    def take(self) -> pd.DataFrame:
+        """Return the table; it is not here any more."""
+        return self._held.pop()
+
+
 def from_frame(frame: Any) -> pd.DataFrame:
     """Take a pandas or polars frame: a copy with column names as words and rows renumbered."""
     import pandas as pd
 
+    if isinstance(frame, HandedOver):
+        frame = frame.take()
     kind = type(frame)
     if kind.__module__.split(".")[0] == "polars" and kind.__name__ in ("DataFrame", "LazyFrame"):
         frame = _from_polars(frame)
