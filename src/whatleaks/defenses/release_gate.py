@@ -59,9 +59,11 @@ class ReleaseGate(WithholdingDefense):
         """
         released: Bools = np.ones(len(scores), dtype=np.bool_)
         while released.any():
-            guess = simulate(self.attack, own[released], scores[released])
-            missed = truth[released]
-            missed -= guess
+            # As they are while nothing is withheld: tables may be large.
+            asked, told, true = (
+                part if released.all() else part[released] for part in (own, scores, truth)
+            )
+            missed = simulate(self.attack, asked, told) - true
             error = np.square(missed, out=missed).mean(axis=1)
             safe = error >= self.threshold
             if safe.all():
