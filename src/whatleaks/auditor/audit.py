@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 CELLS = 125_000  # attacked records x columns of one seed that are kept apart: about 2 GiB in all
 FEWEST_ATTACKED = 50
+VERY_LONG = 200_000  # rows: with more, what is known of single records waits in the store
 VERY_WIDE = 1000  # passive columns, as they are encoded: with more, defenses are tried on one seed
 WIDE_TABLE = "with so many columns more would not fit into memory."
 FEWER_AGAIN = (
@@ -154,14 +155,13 @@ def run_audit(
         classes = tuple(f"class {k}" for k, _ in enumerate(first.classes, start=1))
         first = replace(first, classes=classes)
 
+    large = first.passive > VERY_WIDE or rows > VERY_LONG
     streams = Streams(spec.seed).under("summary")
     with alone_in(out), executor.lasting() as workers:
         summed = _rounds(
             spec,
             planned,
-            lambda works: run_trials(
-                works, packed, workers, out, display, leave=first.passive > VERY_WIDE
-            ),
+            lambda works: run_trials(works, packed, workers, out, display, leave=large),
             first.passive > WIDE,
             streams,
             clock,
