@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 
 import whatleaks
+from staging import chosen, held, on_stage, scaled
 from whatleaks.arrays import Floats, sealed
 from whatleaks.attacks.score_residual import ScoreResidual
 from whatleaks.attacks.score_rest import ScoreRest, counted_off
+from whatleaks.catalog import card
+from whatleaks.federation.additive.run import AdditiveFederation
+from whatleaks.federation.additive.settings import AdditiveSettings
 from whatleaks.models.additive import Additive
 from whatleaks.models.grids import BOOLEAN, Grid, Grids, free, whole_numbers
 from whatleaks.models.linear import Linear
@@ -136,3 +143,18 @@ def test_visits_that_go_with_own_columns_are_named_from_scores_alone(given: bool
     head = report.result.headline
     assert (head.level, head.attack) == ("complete", "score-rest")
     assert head.adds.value > 0.7
+
+
+def test_a_coalition_takes_off_what_all_its_members_hold() -> None:
+    x, y = scaled(load_wine)
+    order = rng(3).permutation(len(y))
+    holdings = held(x[order], y[order], [slice(9, 12), slice(12, 13)], slice(0, 9))
+    rows = chosen(range(100), range(100, 178))
+    threat = card("threat", "black-box").part
+    alone = on_stage(AdditiveFederation(), AdditiveSettings(steps=50), holdings, rows, threat)
+    both = replace(alone, coalition=("active", "passive"))
+    told = {len(s.coalition): guess(s.view(rows.targets)).values[:, -1] for s in (alone, both)}
+    wanted = holdings.columns["passive-2"][rows.targets, 0]
+    followed = {size: abs(np.corrcoef(found, wanted)[0, 1]) for size, found in told.items()}
+    assert followed[2] == pytest.approx(1.0, abs=1e-9)
+    assert followed[1] < 0.99
