@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= audit-report
 
-.PHONY: env audit test check format clean
+.PHONY: env audit test golden golden-record check format clean
 
 env: $(VENV)/installed
 
@@ -20,6 +20,13 @@ audit: env
 test: env
 	$(MAKE) check
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Figures, words and verdicts against those of tests/golden; CASES=linear,help takes some of them.
+golden: env
+	$(BIN)/python tests/golden/golden.py "$(CASES)"
+
+golden-record: env
+	$(BIN)/python tests/golden/golden.py "$(CASES)" --record "$(WHY)"
 
 check: env
 	$(BIN)/ruff check src tests examples benchmarks
