@@ -19,7 +19,6 @@ from whatleaks.cli import (
     listings,
     precheck,
     processes,
-    protect,
     reports,
     runs,
 )
@@ -37,7 +36,6 @@ for command in (
     audit.audit,
     check.check,
     precheck.precheck,
-    protect.protect,
     reports.compare,
     reports.signoff,
     listings.attacks,
