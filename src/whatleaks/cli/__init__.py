@@ -18,7 +18,6 @@ from whatleaks.cli import (
     data,
     listings,
     precheck,
-    processes,
     reports,
     runs,
 )
@@ -46,10 +45,6 @@ for command in (
     listings.datasets,
     runs.run,
     runs.results,
-    processes.keys,
-    processes.party,
-    processes.align,
-    processes.transcript,
 ):
     app.command()(command)
 app.add_typer(data.data_app, name="data")
