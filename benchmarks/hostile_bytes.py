@@ -30,7 +30,6 @@ from whatleaks.codec import decode
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import generate_keys, load_public
 from whatleaks.errors import WhatleaksError
-from whatleaks.wire.node import HEADER
 
 BITS = {"heu-paillier": 512, "heu-ou": 1024, "phe-paillier": 512}
 
@@ -75,7 +74,7 @@ def messages(count: int) -> Tally:
     tracemalloc.start()
     for number in range(count):
         data = mutated_message(kinds[number % len(kinds)], rng)
-        tally.attempt(lambda data=data: decode(data, HEADER))
+        tally.attempt(lambda data=data: decode(data))
     tracemalloc.stop()
     return tally
 
@@ -135,7 +134,6 @@ def worst() -> None:
     many = (good[:at] + rows + good[at + 7 :])[: len(good)]
     form = (public.numbers.fraction, public.numbers.bits)
     attempts: dict[str, Callable[[], object]] = {
-        "a header of 64 MiB": partial(decode, forged({"t": [0] * (1 << 24)}), HEADER),
         "colliding keys": partial(decode, forged({"d": [[i * prime, 0] for i in range(60_000)]})),
         "8 million rows in 3 KB": lambda: public.incoming(many, 20, *form),
     }

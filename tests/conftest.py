@@ -30,7 +30,6 @@ LONG = (
     "test_withholding_defenses.py",
     "test_commands.py",
     "test_what_joining_adds.py",
-    "test_processes.py",
     "test_executors.py",
     "test_one_rule.py",
     "test_claims_and_sweeps.py",

@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from whatleaks.api import AuditReport, audit, evaluate, model_names, parts
-    from whatleaks.auditor.precheck.ask import precheck
+    from whatleaks.auditor.precheck import precheck
     from whatleaks.errors import (
         AttackError,
         AuditError,
@@ -34,7 +34,7 @@ _LAZY = {
     "parts": "api",
     "evaluate": "api",
     "model_names": "api",
-    "precheck": "auditor.precheck.ask",
+    "precheck": "auditor.precheck",
     "Scenario": "trial.scenario",
     "Outcome": "trial.outcome",
     "AttackError": "errors",

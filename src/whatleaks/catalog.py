@@ -376,7 +376,7 @@ def _find() -> None:
     for room in _ROOMS:
         package = importlib.import_module(f"whatleaks.{room}")
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            # A federation's parts and processes load when it runs: they may need extras.
+            # A federation's parts load when it runs: they may need extras.
             if room != "federation" or module.name.endswith(".run"):
                 importlib.import_module(module.name)
     for group in _ENTRY_POINTS:

@@ -55,17 +55,13 @@ def encode(value: Any) -> bytes:
     return b"".join([_MAGIC, struct.pack("<I", len(header)), header, *blobs])
 
 
-def decode(data: bytes, longest_header: int = LONGEST_HEADER) -> Any:
-    """Decode bytes written by ``encode``; anything malformed is a ``WireError``.
-
-    ``longest_header`` bounds the JSON tree before it is read: it takes thirty times its length
-    in memory. What comes from a partner has a short one.
-    """
+def decode(data: bytes) -> Any:
+    """Decode bytes written by ``encode``; anything malformed is a ``WireError``."""
     if len(data) < 8 or data[:4] != _MAGIC:
         raise WireError("these bytes are not a whatleaks message: wrong first four bytes")
     (length,) = struct.unpack("<I", data[4:8])
-    if length > longest_header:
-        raise WireError(f"a message header has {length} bytes: at most {longest_header} are read")
+    if length > LONGEST_HEADER:
+        raise WireError(f"a message header has {length} bytes: at most {LONGEST_HEADER} are read")
     if 8 + length > len(data):
         raise WireError("a message is cut short: its header is longer than its bytes")
     try:

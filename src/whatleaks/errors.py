@@ -39,14 +39,6 @@ class WireError(WhatleaksError):
     """A message is not what the protocol expects."""
 
 
-class PeerLost(WireError):
-    """Another party is gone, refused us, or stopped; ``lost`` and the message name it."""
-
-    lost = ""
-
-    exit_code = 3
-
-
 class AttackError(WhatleaksError):
     """An attack cannot run on this view."""
 

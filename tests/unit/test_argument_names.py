@@ -14,7 +14,6 @@ import pytest
 
 import whatleaks
 from whatleaks.cli.common import FLAGS
-from whatleaks.data.alignment import read_text
 from whatleaks.data.location import locate
 from whatleaks.data.registry import card
 from whatleaks.data.sources import open_source
@@ -97,7 +96,6 @@ CALLS = {
         "home nowhere",
         "--data-home",
     ),
-    "aligned": (lambda: read_text(SOURCE / "py.typed", "n"), "id_column", "--id"),
 }
 
 

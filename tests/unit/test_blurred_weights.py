@@ -146,9 +146,16 @@ def test_scores_stay_and_half_star_is_misled_but_people_undo_it() -> None:
 
 
 def test_what_means_nothing_is_refused() -> None:
-    for wrong in ({"percent": 500}, {"epsilon": -1.0}, {"secret": "all"}):
-        with pytest.raises(UsageError):
+    for wrong, says in (
+        ({"percent": 500}, "percent is 0 to 400 percent"),
+        ({"epsilon": -1.0}, "epsilon must be a number of at least 0"),
+        ({"epsilon": float("nan")}, "epsilon must be a number of at least 0"),
+        ({"secret": "all"}, "secret is epsilon or empty"),
+    ):
+        with pytest.raises(UsageError, match=says):
             BlurredWeights(**wrong)
+    with pytest.raises(UsageError, match="out of reach"):
+        blurred(np.ones((3, 2)), closed.moments(np.eye(3)), 1e9, np.random.default_rng(0))
     assert (
         BlurredWeights(epsilon=0.5, secret="sign").name == "blurred-weights-epsilon-0.5-secret-sign"
     )

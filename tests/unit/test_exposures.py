@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-from typer.testing import CliRunner
 
-from whatleaks.cli import app
-from whatleaks.codec import encode
-from whatleaks.errors import UsageError, WireError
 from whatleaks.federation.regression.linear import run
 from whatleaks.federation.regression.settings import SecureLinearSettings
 from whatleaks.seeds import Streams
@@ -68,29 +62,3 @@ def test_a_kind_without_a_row_is_never_called_safe() -> None:
     channel.send(0, "active", "passive", "gossip", Plain(np.zeros(1)))
     (seen,) = what_was_seen(channel.transcript, "passive")
     assert seen.exposes.startswith("unknown")
-
-
-def test_a_transcript_survives_its_file(tmp_path: Path) -> None:
-    first = trained()
-    first.save(tmp_path / "all.wlk")
-    assert (tmp_path / "all.wlk").stat().st_mode & 0o077 == 0
-    second = Transcript.load(tmp_path / "all.wlk")
-    assert second.traffic() == first.traffic()
-    for party in ("active", "passive", "arbiter"):
-        assert encode(second.received_by(party)) == encode(first.received_by(party))
-    (tmp_path / "bad.wlk").write_bytes(encode({"active": (encode(3),)}))
-    with pytest.raises(WireError, match="not a transcript"):
-        Transcript.load(tmp_path / "bad.wlk")
-    with pytest.raises(WireError, match="cannot read"):
-        Transcript.load(tmp_path / "none.wlk")
-
-
-def test_the_command_prints_the_view(tmp_path: Path) -> None:
-    trained().save(tmp_path / "all.wlk")
-    shown = CliRunner().invoke(app, ["transcript", str(tmp_path / "all.wlk"), "--as", "active"])
-    assert shown.exit_code == 0, shown.output
-    assert "What active saw" in shown.output
-    assert "in 2 of 4 steps" in shown.output.replace("\n    ", " ")
-    wrong = CliRunner().invoke(app, ["transcript", str(tmp_path / "all.wlk"), "--as", "actve"])
-    assert isinstance(wrong.exception, UsageError)
-    assert "Did you mean 'active'?" in str(wrong.exception)

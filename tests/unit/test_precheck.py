@@ -10,35 +10,32 @@ import pytest
 from typer.testing import CliRunner
 
 import whatleaks
-from whatleaks.auditor.precheck.ask import PROTOCOLS, precheck
-from whatleaks.auditor.precheck.finding import Line
+from whatleaks.auditor.precheck import PROTOCOLS, Line, precheck
 from whatleaks.cli import app
 from whatleaks.errors import UsageError, WhatleaksError
 
 
 def line(protocol: str, words: str, **setting: object) -> Line:
-    found = [one for one in precheck(protocol, **setting).lines if words in one.what]
+    found = [one for one in precheck(protocol, **setting) if words in one.what]
     assert len(found) == 1, [one.what for one in found]
     return found[0]
 
 
 def test_enough_own_columns_give_z_and_too_few_ask_for_padding() -> None:
-    assert "11 equations for 10" in line("linear", "z of every", own=11, partner=20, batch=10).says
-    full = line("logistic", "z of every", own=11, partner=20, batch=569)
-    assert full.state == "exact"
-    assert "558 random columns" in full.says
-    assert any("refuse gradients longer than 11" in stop for stop in full.stops)
+    short = line("linear", "z of every", own=11, partner=20, batch=32)
+    assert (short.has, short.needs, short.so) == (11, 32, "exact after padding")
+    assert any("refuse gradients longer than 11" in end for end in short.ends)
+    enough = line("logistic", "z of every", own=11, partner=20, batch=10)
+    assert (enough.has, enough.needs, enough.so) == (11, 10, "exact")
 
 
 def test_adam_at_the_arbiter_is_undone_by_one_column_more() -> None:
     setting = {"own": 11, "partner": 20, "batch": 10, "optimiser": "adam"}
-    found = line("linear", "z of every", **setting)
-    assert found.state == "exact"
-    assert "11 columns tell which" in found.says
-    short = line("linear", "z of every", **{**setting, "own": 5})
-    assert "11 columns, of which 6 are padding" in short.says
-    assert line("linear", "your label", **setting).state == "exact"
-    assert not [one for one in precheck("linear", **setting).lines if "Gram" in one.what]
+    assert line("linear", "z of every", **setting).needs == 11
+    assert line("linear", "z of every", **setting).so == "exact"
+    assert line("linear", "z of every", **{**setting, "own": 10}).so == "exact after padding"
+    assert line("linear", "your label", **setting).so == "exact"
+    assert not [one for one in precheck("linear", **setting) if "Gram" in one.what]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +49,7 @@ def test_adam_at_the_arbiter_is_undone_by_one_column_more() -> None:
 )
 def test_known_values_of_the_table_follow_theorem_2(partner: int, known: int, state: str) -> None:
     found = line("linear", " values of the partner", own=60, partner=partner, batch=55, epochs=60)
-    assert (found.known, found.state) == (known, state)
+    assert (found.known, found.so) == (known, state)
 
 
 def test_without_prediction_it_is_theorem_1() -> None:
@@ -63,31 +60,29 @@ def test_without_prediction_it_is_theorem_1() -> None:
 
 def test_epochs_that_determine_the_gram_matrix_on_one_batch_and_on_batches_in_turn() -> None:
     one = {"own": 9, "partner": 4, "batch": 9}
-    assert line("linear", "Gram", epochs=5, **one).state == "exact"
-    assert line("linear", "Gram", epochs=4, **one).state == "not determined"
+    assert line("linear", "Gram", epochs=5, **one).so == "exact"
+    assert line("linear", "Gram", epochs=4, **one).so == "not determined"
     turns = {"own": 9, "partner": 2, "batch": 9, "records": 36}
     # 4 e - 1 steps for 16 unknowns but for 2: the limit of the attack on batches in turn.
-    assert line("linear", "Gram", epochs=4, **turns).state == "exact"
-    assert line("linear", "Gram", epochs=3, **turns).state == "not determined"
-    assert line("linear", "Gram", shuffle=True, **turns).state == "theorem does not apply"
+    assert line("linear", "Gram", epochs=4, **turns).so == "exact"
+    assert line("linear", "Gram", epochs=3, **turns).so == "not determined"
+    assert line("linear", "Gram", shuffle=True, **turns).so == "theorem does not apply"
 
 
-def test_secretflows_bound_is_named_where_it_lets_the_setting_pass() -> None:
-    setting = {"own": 11, "partner": 20, "batch": 32, "records": 569, "known": 30}
-    found = line("logistic", "SecretFlow", epochs=31, **setting)
-    assert found.state == "rule too lenient"
-    assert "53.3" in found.says
-    names = [one.what for one in precheck("logistic", epochs=60, **setting).lines]
-    assert not any("SecretFlow" in name for name in names)  # its own rule refuses 60
+def test_passes_and_known_records_place_a_table_in_its_dimensions() -> None:
+    setting = {"own": 11, "partner": 20, "batch": 32, "records": 569}
+    found = line("logistic", "over 31 passes", epochs=31, **setting)
+    assert (found.has, found.needs, found.known) == (20, 20, 400)
+    assert line("logistic", "over 31 passes", epochs=31, known=30, **setting).so == "in part"
+    few = line("logistic", "over 5 passes", epochs=5, known=30, **setting)
+    assert (few.has, few.so) == (5, "in part")
 
 
 def test_masks_close_the_colluding_arbiter_and_steps_open_it() -> None:
     setting = {"own": 3, "partner": 4, "batch": 5, "records": 20}
-    assert line("linear", "arbiter joins", epochs=5, **setting).state == "not determined"
-    assert line("linear", "arbiter joins", epochs=6, **setting).state == "exact"
-    assert (
-        line("linear", "arbiter joins", epochs=6, masked=True, **setting).state == "not determined"
-    )
+    assert line("linear", "arbiter joins", epochs=5, **setting).so == "not determined"
+    assert line("linear", "arbiter joins", epochs=6, **setting).so == "exact"
+    assert line("linear", "arbiter joins", epochs=6, masked=True, **setting).so == "not determined"
 
 
 @pytest.mark.parametrize(
@@ -95,39 +90,39 @@ def test_masks_close_the_colluding_arbiter_and_steps_open_it() -> None:
     [(3, 4, "exact"), (4, 4, "needs known values"), (1, 2, "exact")],
 )
 def test_equality_solvings_threshold(partner: int, classes: int, state: str) -> None:
-    assert line("scores", "every scored record", partner=partner, classes=classes).state == state
+    assert line("scores", "every scored record", partner=partner, classes=classes).so == state
 
 
 def test_bits_rule_knows_grids_digits_and_free_columns() -> None:
     ten = (2,) * 10
-    assert line("scores", "few values", partner=10, classes=2, levels=ten).state == "exact"
+    assert line("scores", "few values", partner=10, classes=2, levels=ten).so == "exact"
     coarse = line("scores", "few values", partner=10, classes=2, levels=ten, digits=2)
-    assert coarse.state == "not determined"
+    assert coarse.so == "not determined"
     mixed = line("scores", "few values", partner=11, classes=2, levels=(*ten, 0))
-    assert mixed.state == "not determined"
-    assert "free columns" in mixed.says
+    assert mixed.so == "not determined"
+    assert mixed.has == 0  # the free column takes every equation
 
 
 def test_queries_for_secureboost() -> None:
     found = line("boost", "thresholds", nodes=102, trees=20, depth=4, width=2.0, epsilon=1e-7)
-    assert "306 in all" in found.says
+    assert (found.needs, found.so) == (306, "costs queries")
     assert "at most 35" in line("boost", "thresholds", trees=5, depth=3).what
 
 
 def test_horizontal_rounds_and_clients() -> None:
     assert line("horizontal", "x 11 values", partner=11, records=4).known == 6
-    assert line("horizontal", "Gram", partner=11, records=4, epochs=12).state == "not determined"
-    assert len(precheck("horizontal", partner=11, records=4, parties=3).lines) == 1
+    assert line("horizontal", "Gram", partner=11, records=4, epochs=12).so == "not determined"
+    assert len(precheck("horizontal", partner=11, records=4, parties=3)) == 1
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_line_names_its_theorem(protocol: str) -> None:
-    sizes = {"linear": {"own": 3, "partner": 2, "batch": 3}, "sshe": {"partner": 3}, "boost": {}}
+    sizes = {"linear": {"own": 3, "partner": 2, "batch": 3}, "boost": {}}
     sizes |= {"logistic": sizes["linear"], "horizontal": {"partner": 3, "records": 4}}
     sizes |= {"scores": {"partner": 3, "classes": 2}}
-    for one in precheck(protocol, **sizes[protocol]).lines:
+    for one in precheck(protocol, **sizes[protocol]):
         assert one.source
-        assert one.says
+        assert one.unit
         assert one.what
 
 
@@ -145,7 +140,10 @@ def test_every_line_names_its_theorem(protocol: str) -> None:
             ["linear", "--own", "3", "--partner", "2", "--batch", "9", "--records", "4"],
             "less than one batch",
         ),
-        (["scores", "--partner", "3", "--classes", "2", "--levels", "2,2"], "names 2 columns"),
+        (
+            ["scores", "--partner", "3", "--classes", "2", "--levels", "2,2"],
+            "--levels takes 3 numbers",
+        ),
         (
             ["scores", "--partner", "1", "--classes", "2", "--levels", "x"],
             "--levels takes whole numbers",
@@ -165,10 +163,9 @@ def test_json_holds_what_the_text_says() -> None:
     words = ["precheck", "linear", "--own", "9", "--partner", "2", "--batch", "9"]
     told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
     text = CliRunner().invoke(app, words).stdout
-    assert told["setting"]["partner"] == 2
-    assert told["protocol"] == "linear"
-    for one in told["lines"]:
-        assert f"[{one['state']}] {one['what']}" in text
+    for one in told:
+        assert f"[{one['so']}] {one['what']}" in text
+        assert f"{one['has']} of {one['needs']} {one['unit']}" in text
 
 
 def test_python_speaks_of_arguments() -> None:
@@ -183,4 +180,4 @@ def test_the_pages_commands_run_and_name_every_state() -> None:
     told = "".join(CliRunner().invoke(app, command.split()).stdout for command in commands)
     for state in set(re.findall(r"^\[(.*?)\]", told, re.M)):
         assert f"| {state} |" in page
-    assert whatleaks.precheck("sshe", partner=3).lines
+    assert whatleaks.precheck("scores", partner=3, classes=2)

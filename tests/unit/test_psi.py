@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from whatleaks.cli import app
 from whatleaks.codec import encode
 from whatleaks.crypto.psi import Answering, Asking, align, check_ids, normal_form
-from whatleaks.errors import CryptoError, TableError, UsageError
+from whatleaks.errors import CryptoError, TableError
 
 
 def test_ids_are_checked_without_the_library() -> None:
@@ -98,18 +94,3 @@ class TestWithTheLibrary:
         found = align([f"{i}" for i in range(2000)], [f"{i}" for i in range(1000, 3000)])
         assert len(found.ids) == 1000
         assert time.monotonic() - start < 60.0
-
-    def test_the_command_writes_aligned_files(self, tmp_path: Path) -> None:
-        (tmp_path / "a.csv").write_text("key,x\n1,0.10\n2,0.20\n3,0.30\n")
-        (tmp_path / "b.csv").write_text("z,key\n9,3\n8,1\n7,5\n")
-        run = ["align", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "--id", "key", "--out"]
-        done = CliRunner().invoke(app, [*run, str(tmp_path / "out")])
-        assert done.exit_code == 0, done.output
-        with (tmp_path / "out" / "a.csv").open() as a, (tmp_path / "out" / "b.csv").open() as b:
-            assert list(csv.reader(a)) == [["key", "x"], ["1", "0.10"], ["3", "0.30"]]
-            assert list(csv.reader(b)) == [["z", "key"], ["8", "1"], ["9", "3"]]
-        same = CliRunner().invoke(app, [*run, str(tmp_path)])
-        assert isinstance(same.exception, UsageError)
-        run[run.index("key")] = "nokey"
-        missing = CliRunner().invoke(app, [*run, str(tmp_path / "out")])
-        assert isinstance(missing.exception, TableError)

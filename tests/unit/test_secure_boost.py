@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from whatleaks.arrays import Floats, Ints
-from whatleaks.codec import decode, encode
+from whatleaks.codec import encode
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.crypto.packing import surfaced, unpacked, unpaired
-from whatleaks.errors import CryptoError, SpecError, TableError, UsageError, WireError
+from whatleaks.errors import CryptoError, SpecError, TableError, WireError
 from whatleaks.federation.boost.active import ActiveParty
 from whatleaks.federation.boost.passive import PassiveParty
 from whatleaks.federation.boost.run import Run, predict_scores, run
@@ -184,52 +184,6 @@ def test_a_tree_that_ends_early_is_announced_by_a_level_without_records(keys: Ke
         assert len(nodes) == min(depth + 2, BOOST.max_depth)
         assert isinstance(nodes[-1].payload, Plain)
         assert (nodes[-1].payload.values == -1).all() == (depth + 2 <= BOOST.max_depth)
-
-
-@pytest.mark.parametrize("at", [1, 3, 5])
-def test_parties_go_on_after_any_tree_and_grow_the_same_ones(at: int, keys: Keys) -> None:
-    # Three classes: trees 1 and 5 end within a round, whose derivatives must not move.
-    parts, labels = tables(3, 3, gaps=0.1)
-    boost = replace(BOOST, subsample=0.7, colsample_bytree=0.5)
-    settings = replace(FAST, boost=boost)
-    memories: list[dict[tuple[str, int], Any]] = []
-    for first in (0, at):
-        exchange = Exchange(Channel())
-        names = ("passive", "passive-2")
-        active = ActiveParty(parts[0], labels, settings, STREAMS, keys, exchange, names)
-        passives = {
-            name: PassiveParty(
-                name,
-                x,
-                settings,
-                STREAMS.rng(f"columns/{number}"),
-                keys[0],
-                exchange,
-            )
-            for number, (name, x) in enumerate(zip(names, parts[1:], strict=True), 1)
-        }
-        kept: dict[tuple[str, int], Any] = {}
-        if first:
-            active.resume(decode(encode(memories[0]["active", at])))
-            for name, passive in passives.items():
-                passive.resume(at, decode(encode(memories[0][name, at])))
-
-        def keep(name: str, kept: dict[Any, Any] = kept) -> Any:
-            return lambda trees, state: kept.__setitem__((name, trees), state)
-
-        exchange.drive(
-            {
-                "active": active.train(first, keep("active")),
-                **{n: p.train(3, first, keep(n)) for n, p in passives.items()},
-            }
-        )
-        memories.append(kept)
-    for name in ("active", "passive", "passive-2"):
-        assert encode(memories[0][name, 6]) == encode(memories[1][name, 6])
-    assert min(trees for _, trees in memories[1]) == at + 1
-    other = ActiveParty(parts[0][:50], labels[:50], settings, STREAMS, keys, Channel(), names)
-    with pytest.raises(UsageError, match="about 60 records and there are 50"):
-        other.resume(memories[0]["active", at])
 
 
 def test_traffic_does_not_depend_on_the_secrets(keys: Keys) -> None:

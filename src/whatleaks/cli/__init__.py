@@ -18,8 +18,6 @@ from whatleaks.cli import (
     data,
     listings,
     precheck,
-    processes,
-    protect,
     reports,
     runs,
 )
@@ -37,7 +35,6 @@ for command in (
     audit.audit,
     check.check,
     precheck.precheck,
-    protect.protect,
     reports.compare,
     reports.signoff,
     listings.attacks,
@@ -48,10 +45,6 @@ for command in (
     listings.datasets,
     runs.run,
     runs.results,
-    processes.keys,
-    processes.party,
-    processes.align,
-    processes.transcript,
 ):
     app.command()(command)
 app.add_typer(data.data_app, name="data")

@@ -19,7 +19,6 @@ FLAGS = {
     "defenses": "no-defenses",
     "home": "data-home",
     "id_column": "id",
-    "party": "as",
     "threats": "threat",
     "trained_on": "training-rows",
 }

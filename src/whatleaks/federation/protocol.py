@@ -1,8 +1,7 @@
 """What a federation is to whoever stages it: one way to train, three doors afterwards.
 
 A federation of the catalog is stateless; ``train`` returns something trained. Its parties
-are programmes (``wire.expected``): they run in one process or in one each, and another
-programme may play the active role. Only the evaluator's side ever holds a ``Trained``.
+are programmes (``wire.expected``), and another programme may play the active role. Only the evaluator's side ever holds a ``Trained``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whatleaks.errors import UsageError, argument, nearest
+from whatleaks.errors import UsageError, nearest
 from whatleaks.wire.message import Cipher, Message
 from whatleaks.wire.parties import role_of
 from whatleaks.wire.transcript import Transcript
@@ -74,8 +74,6 @@ _PLAIN_ROWS = {
         "other sums than agreed"
     ),
     ("passive", "ask"): "which new records reached its own nodes",
-    ("passive", "kept-records"): "which of the common records all other parties have too",
-    ("arbiter", "aligned-records"): "how many records the data parties have in common",
     ("arbiter", "share-sum"): (
         "the sum of all clients' weights of every round, once it has every client's part; no "
         "single client's"
@@ -87,8 +85,6 @@ _SHARE = (
     "many own columns as records a weighted sum of every record's residuals"
 )
 _PLAIN_ROWS |= {(role, "weight-share"): _SHARE for role in ("active", "passive")}
-
-_COMMON = "which of its own ids the other party has too, and nothing about the other's others"
 
 # (role, kind) -> what a role that holds the secret key reads out of ciphertexts of this kind.
 _KEY_ROWS = {
@@ -107,8 +103,6 @@ _KEY_ROWS = {
         for role in ("active", "passive")
         for kind in ("output", "residual")
     },
-    ("active", "id-response"): _COMMON,
-    ("passive", "id-response"): _COMMON,
     ("client", "encrypted-weight-sum"): _PLAIN_ROWS["client", "average-weights"],
 }
 
@@ -118,7 +112,7 @@ def what_was_seen(transcript: Transcript, party: str) -> tuple[Exposure, ...]:
     known = transcript.receivers()
     if party not in known:
         raise UsageError(
-            f"{argument('party')} {party!r}: this transcript holds what {', '.join(known) or 'nobody'} "
+            f"party {party!r}: this transcript holds what {', '.join(known) or 'nobody'} "
             f"received.{nearest(party, known)}"
         )
     received = transcript.received_by(party)

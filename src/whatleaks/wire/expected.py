@@ -55,7 +55,7 @@ class Expected:
 
 
 # A party's part of a protocol. It yields what it waits for and is sent the payload; whoever
-# drives it, one loop in this process or a process of its own, only carries messages.
+# drives it only carries messages.
 Programme: TypeAlias = Generator[Expected, Payload, T]
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from whatleaks.codec import decode, encode
+from whatleaks.codec import decode
 from whatleaks.errors import WireError
-from whatleaks.files import write_atomically
 from whatleaks.wire.message import Message
 
 
@@ -58,29 +56,6 @@ class Transcript:
             Traffic(*key, count=count, size=self._size[key])
             for key, count in sorted(self._count.items())
         )
-
-    def save(self, path: Path) -> None:
-        """Write the kept messages, in our own encoding, readable by the owner alone."""
-        kept = {party: tuple(messages) for party, messages in self._kept.items()}
-        write_atomically(path, encode(kept), mode=0o600)
-
-    @classmethod
-    def load(cls, path: Path) -> Transcript:
-        """Read what ``save`` wrote."""
-        try:
-            saved = decode(path.read_bytes())
-        except OSError as error:
-            raise WireError(f"cannot read the transcript {path}: {error.strerror}") from None
-        if not isinstance(saved, dict):
-            raise WireError(f"{path} is not a transcript")
-        transcript = cls()
-        for kept in saved.values():
-            for encoded in kept:
-                message = decode(encoded)
-                if not isinstance(message, Message):
-                    raise WireError(f"{path} is not a transcript: it holds other records")
-                transcript.record(message, encoded)
-        return transcript
 
     def receivers(self) -> tuple[str, ...]:
         """Name the parties whose received messages were kept."""

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed, sealed_ints
-from whatleaks.codec import travels
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.packing import paired, surfaced, unpacked
-from whatleaks.errors import UsageError, WireError, argument
+from whatleaks.errors import WireError
 from whatleaks.federation.boost.checks import possible, whole
 from whatleaks.federation.boost.columns import Columns
-from whatleaks.federation.boost.settings import (
-    MOST_CANDIDATES,
-    PairFormat,
-    SecureBoostSettings,
-    TreeEnd,
-)
+from whatleaks.federation.boost.settings import MOST_CANDIDATES, PairFormat, SecureBoostSettings
 from whatleaks.federation.boost.spot_check import opened
 from whatleaks.federation.ciphers import read_cipher
 from whatleaks.models.boosted_trees import (
@@ -38,21 +31,6 @@ from whatleaks.seeds import Streams
 from whatleaks.wire.expected import Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Cipher, Payload, Plain
 from whatleaks.wire.parties import ACTIVE
-
-
-@travels
-@dataclass(frozen=True)
-class ActiveMemory:
-    """What the active party keeps of its finished trees: enough to grow the next one.
-
-    ``round_margins`` are those at the start of the round, from which every output's
-    derivatives follow.
-    """
-
-    trees: tuple[SharedTree, ...]
-    owned: Ints
-    margins: Floats
-    round_margins: Floats
 
 
 class ActiveParty:
@@ -83,10 +61,10 @@ class ActiveParty:
         self.trees: list[SharedTree] = []
         self._splits = [0] * (1 + len(self._passives))
 
-    def train(self, first_tree: int = 0, tree_end: TreeEnd | None = None) -> Programme[None]:
+    def train(self) -> Programme[None]:
         """Grow tree after tree; a step is a level, and every tree has room for all of its own."""
         records, depth = len(self._labels), self._settings.max_depth
-        for tree in range(first_tree, self._settings.rounds * self.outputs):
+        for tree in range(self._settings.rounds * self.outputs):
             step = tree * depth
             counts = []
             for name in self._passives:
@@ -115,33 +93,6 @@ class ActiveParty:
                     )
                 self.divide(answers)
             self.end_tree()
-            if tree_end is not None:
-                tree_end(tree + 1, self.memory())
-
-    def memory(self) -> ActiveMemory:
-        """Return what is needed to go on after the trees grown so far."""
-        return ActiveMemory(
-            tuple(self.trees),
-            self.columns.memory,
-            sealed(self.margins),
-            sealed(self._round_margins),
-        )
-
-    def resume(self, memory: ActiveMemory) -> None:
-        """Go on after the trees in ``memory``, with the draws that they used up."""
-        if memory.margins.shape != self.margins.shape:
-            raise UsageError(
-                f"the checkpoint is about {len(memory.margins)} records and there are "
-                f"{len(self.margins)}: leave {argument('resume')} out, or use another own.state"
-            )
-        self.trees = list(memory.trees)
-        self.margins = np.array(memory.margins)
-        self._round_margins = np.array(memory.round_margins)
-        self.columns.resume(len(self.trees), memory.owned)
-        for _ in self.trees:
-            drawn(len(self._labels), self._settings.subsample, self._rows_rng)
-        owners = np.concatenate([tree.owner for tree in self.trees])
-        self._splits = np.bincount(owners[owners >= 0], minlength=len(self._splits)).tolist()
 
     def begin_tree(self, step: int, output: int) -> None:
         """Draw the records, encrypt their derivatives once, and send them to every party."""

@@ -48,10 +48,3 @@ def whole(values: Floats, most: int, what: str, least: int = -1) -> Ints:
     if numbers.size and (int(numbers.min()) < least or int(numbers.max()) > most):
         raise WireError(f"{what} must lie in {least}..{most}")
     return numbers
-
-
-def whole_table(values: Ints) -> Ints:
-    """Read a checkpoint's rows of three whole numbers."""
-    if values.ndim != 2 or values.shape[1] != 3 or values.dtype != np.int64:
-        raise WireError("a checkpoint holds no table of splits: delete it")
-    return values

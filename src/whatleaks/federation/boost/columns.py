@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from whatleaks.arrays import Bools, Floats, Ints, sealed_bools, sealed_ints
-from whatleaks.federation.boost.checks import whole_table
 from whatleaks.models.boosted_trees import BoostSettings, drawn
 from whatleaks.models.candidate_splits import candidates, fit_bins
 from whatleaks.models.shared_trees import OwnedSplits
@@ -28,18 +27,6 @@ class Columns:
         self.given = candidates(self.bins, columns)
         self.seen = self.given.seen(self._codes, self.bins)
 
-    def resume(self, trees: int, owned: Ints) -> None:
-        """Take back the splits of ``trees`` finished trees, and draw as many times again."""
-        table = whole_table(owned)
-        self._owned = [(c, b, bool(m)) for c, b, m in table.tolist()]
-        for _ in range(trees - 1):
-            drawn(len(self.bins.cuts), self._settings.colsample_bytree, self._rng)
-
-    @property
-    def memory(self) -> Ints:
-        """Column, bin and side of missing values of every split owned so far, as rows."""
-        return sealed_ints(np.array(self._owned, dtype=np.int64).reshape(-1, 3))
-
     def split(self, slot: Ints, pick: Ints) -> Bools:
         """Own the candidates picked for the level's nodes (-1: not mine); route the records.
 
@@ -61,7 +48,7 @@ class Columns:
 
     def owned(self) -> OwnedSplits:
         """Return the splits owned so far."""
-        table = self.memory
+        table = np.array(self._owned, dtype=np.int64).reshape(-1, 3)
         return OwnedSplits(
             sealed_ints(table[:, 0]),
             sealed_ints(table[:, 1]),

@@ -12,7 +12,7 @@ from whatleaks.crypto.masking import digit_count
 from whatleaks.errors import WireError
 from whatleaks.federation.boost.checks import check_nodes, whole
 from whatleaks.federation.boost.columns import Columns
-from whatleaks.federation.boost.settings import PairFormat, SecureBoostSettings, TreeEnd
+from whatleaks.federation.boost.settings import PairFormat, SecureBoostSettings
 from whatleaks.federation.boost.spot_check import challenge, check, modulus_bits
 from whatleaks.federation.ciphers import read_cipher
 from whatleaks.models.boosted_trees import drawn_count
@@ -54,12 +54,10 @@ class PassiveParty:
         self._drawn = drawn_count(len(x), settings.boost.subsample)
         self._trees = 0
 
-    def train(
-        self, outputs: int, first_tree: int = 0, tree_end: TreeEnd | None = None
-    ) -> Programme[None]:
+    def train(self, outputs: int) -> Programme[None]:
         """Take part in growing every tree: ``outputs`` of them in a round, one step a level."""
         boost = self._settings.boost
-        for tree in range(first_tree, boost.rounds * outputs):
+        for tree in range(boost.rounds * outputs):
             step = tree * boost.max_depth
             self.send_candidates(step)
             rows = yield Expected(step, ACTIVE, "rows", (self._drawn,), True)
@@ -75,13 +73,6 @@ class PassiveParty:
                 shape = (self._slots, len(self.columns.given.cell))
                 choice = yield Expected(level, ACTIVE, "choice", shape, True)
                 self.split(level, read_plain(choice))
-            if tree_end is not None:
-                tree_end(tree + 1, self.columns.memory)
-
-    def resume(self, trees: int, owned: Ints) -> None:
-        """Go on after ``trees`` finished trees with the splits owned then."""
-        self.columns.resume(trees, owned)
-        self._trees = trees
 
     def send_candidates(self, step: int) -> None:
         """Draw the columns of a tree and say how many candidate splits they give."""

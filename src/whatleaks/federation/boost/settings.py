@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from whatleaks.crypto.additive import PublicKey
 from whatleaks.crypto.keys import check_key_settings
@@ -15,9 +13,6 @@ LARGEST = 2**30  # bytes of one message: Paillier ciphertexts of two million rec
 MOST_CANDIDATES = 1 << 24  # of one party in one tree: more is no table but an attempt on memory
 
 MOST_CHECKS = 100
-
-# Called when a tree is finished: how many there are now, and what the party must keep of them.
-TreeEnd = Callable[[int, Any], None]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from whatleaks.federation.horizontal.settings import HorizontalSettings, train_l
 from whatleaks.wire.expected import Expected, Post, Programme, read_plain
 from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ARBITER
-
-RoundEnd = Callable[[int, Floats], None]  # rounds finished, common weights
 
 
 class Client:
@@ -30,10 +28,8 @@ class Client:
         clients: Sequence[str],
         keys: tuple[PublicKey, SecretKey] | None,
         post: Post,
-        remember: bool = True,
     ) -> None:
         self._name = name
-        self._remember = remember
         self._x, self._y = sealed(x), sealed(y)
         self._settings = settings
         self._clients = tuple(clients)
@@ -42,31 +38,17 @@ class Client:
         self.uploads: list[Floats] = []  # the own weights of every round
         self.averages: list[Floats] = []  # the common ones before every round and after the last
 
-    def train(
-        self,
-        first_round: int = 0,
-        saved: Floats | None = None,
-        round_end: RoundEnd | None = None,
-    ) -> Programme[Floats]:
-        """Pull the first weights, then train and average, round after round.
-
-        With ``saved``, the average after ``first_round`` rounds, it goes on from there.
-        """
+    def train(self) -> Programme[Floats]:
+        """Pull the first weights, then train and average, round after round."""
         count = self._x.shape[1]
-        payload = yield Expected(0, ARBITER, "first-weights", (count,), True)
-        weights = read_plain(payload) if saved is None else saved
-        if self._remember:
-            self.averages.append(weights)
-        for step in range(first_round + 1, self._settings.rounds + 1):
+        weights = read_plain((yield Expected(0, ARBITER, "first-weights", (count,), True)))
+        self.averages.append(weights)
+        for step in range(1, self._settings.rounds + 1):
             own = train_locally(self._x, self._y, weights, self._settings)
-            if self._remember:
-                self.uploads.append(own)
+            self.uploads.append(own)
             average = self._encrypted if self._keys is not None else self._shared
             weights = yield from average(step, own)
-            if self._remember:
-                self.averages.append(weights)
-            if round_end is not None:
-                round_end(step, weights)
+            self.averages.append(weights)
         return weights
 
     def _encrypted(self, step: int, weights: Floats) -> Programme[Floats]:
@@ -108,11 +90,11 @@ class AveragingArbiter:
         self._public = public
         self._post = post
 
-    def serve(self, first_round: int = 0) -> Programme[None]:
-        """Hand out the first weights, then average every round after ``first_round``."""
+    def serve(self) -> Programme[None]:
+        """Hand out the first weights, then average every round."""
         for client in self._clients:
             self._post.send(0, ARBITER, client, "first-weights", Plain(self._first))
-        for step in range(first_round + 1, self._settings.rounds + 1):
+        for step in range(1, self._settings.rounds + 1):
             if self._public is not None:
                 yield from self._add_ciphertexts(step, self._public)
             else:

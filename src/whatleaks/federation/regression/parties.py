@@ -1,13 +1,12 @@
 """The parties of a vertical regression, each as a programme of its own (Li et al., Fig 2).
 
-A programme yields what it waits for and hands its messages to a post. It does not know
-whether the others run in this process or behind a network, so there is one copy of the
-protocol. Linear and logistic regression differ by their ``Link`` alone.
+A programme yields what it waits for and hands its messages to a post. Linear and logistic
+regression differ by their ``Link`` alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -39,7 +38,6 @@ from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import ACTIVE, ARBITER, PASSIVE
 
 _RECORDS_BITS = 31  # of a batch, added up in a gradient
-EpochEnd = Callable[[int, Floats], None]  # epochs finished, own weights
 
 
 def gradient_width(key: PublicKey, masked: bool) -> int:
@@ -69,7 +67,6 @@ class Party:
         key: PublicKey,
         post: Post,
         link: Link = LINEAR,
-        remember: bool = True,
     ) -> None:
         self._name = name
         self._x = sealed(x)
@@ -77,22 +74,18 @@ class Party:
         self._key = key
         self._post = post
         self._link = link
-        self._remember = remember  # every step, for whoever asks afterwards
         self.weights = draw_weights(x.shape[1], settings, rng)
         self.epoch_weights: list[Floats] = []  # at the start of every epoch
         self._before: list[Floats] = []
         self._gradients: list[Floats] = []
 
-    def _steps(self, first_epoch: int, epoch_end: EpochEnd | None) -> Iterator[tuple[int, Ints]]:
-        """Yield the number and rows of every step, and tell when an epoch is over."""
+    def _steps(self) -> Iterator[tuple[int, Ints]]:
+        """Yield the number and rows of every step."""
         records = len(self._x)
-        for epoch in range(first_epoch, self._settings.epochs):
-            if self._remember:
-                self.epoch_weights.append(self.weights)
+        for epoch in range(self._settings.epochs):
+            self.epoch_weights.append(self.weights)
             first = epoch * self._settings.batch_count(records)
             yield from enumerate(self._settings.batches(records, epoch), first)
-            if epoch_end is not None:
-                epoch_end(epoch + 1, self.weights)
 
     def _output(self, rows: Ints) -> Floats:
         """Return this party's part of slope z."""
@@ -118,9 +111,8 @@ class Party:
 
     def take_step(self, gradient: Floats) -> None:
         """Descend along the decrypted gradient; the weights before and the gradient are kept."""
-        if self._remember:
-            self._before.append(self.weights)
-            self._gradients.append(gradient)
+        self._before.append(self.weights)
+        self._gradients.append(gradient)
         self.weights = sealed(self.weights - self._settings.learning_rate * gradient)
 
     def own_steps(self) -> OwnSteps:
@@ -145,9 +137,9 @@ class Party:
 class PassiveParty(Party):
     """A: columns only. It answers queries about records that others make up."""
 
-    def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
+    def train(self) -> Programme[None]:
         """Send [[slope z_A]] of every batch, receive [[d]], step along the own gradient."""
-        for step, rows in self._steps(first_epoch, epoch_end):
+        for step, rows in self._steps():
             way = (self._name, ACTIVE)
             send_new(self._post, self._key, step, way, "intermediate", self._output(rows))
             payload = yield Expected(step, ACTIVE, "residuals", (len(rows),), False)
@@ -181,15 +173,14 @@ class ActiveParty(Party):
         post: Post,
         link: Link = LINEAR,
         passives: Sequence[str] = (PASSIVE,),
-        remember: bool = True,
     ) -> None:
-        super().__init__(ACTIVE, x, settings, rng, key, post, link, remember)
+        super().__init__(ACTIVE, x, settings, rng, key, post, link)
         self._y = sealed(y)
         self._passives = tuple(passives)
 
-    def train(self, first_epoch: int = 0, epoch_end: EpochEnd | None = None) -> Programme[None]:
+    def train(self) -> Programme[None]:
         """Form [[d]] = slope (sum of [[z_A]] + z_B) + offset - y, send it back, step."""
-        for step, rows in self._steps(first_epoch, epoch_end):
+        for step, rows in self._steps():
             payload = yield Expected(step, self._passives[0], "intermediate", (len(rows),), False)
             total = read_output(self._key, payload)
             for passive in self._passives[1:]:
@@ -241,16 +232,11 @@ class Arbiter:
         self._post = post
         self._adam: dict[str, Adam] = {}
 
-    def serve(
-        self, records: int, columns: Mapping[str, int], first_epoch: int = 0
-    ) -> Programme[None]:
+    def serve(self, records: int, columns: Mapping[str, int]) -> Programme[None]:
         """Decrypt every party's gradient of every step; with masks it decrypts only noise."""
-        if first_epoch and self._settings.optimiser != "sgd":
-            raise WireError("the arbiter's adam starts with the training: leave the checkpoint out")
-        per_epoch = self._settings.batch_count(records)
         width = gradient_width(self._public, self._settings.mask_gradients)
         fraction = 2 * self._public.numbers.fraction  # of a value times a residual
-        for step in range(first_epoch * per_epoch, self._settings.epochs * per_epoch):
+        for step in range(self._settings.epochs * self._settings.batch_count(records)):
             for party, count in columns.items():
                 shape = (self._public.packs(count, width),)
                 payload = yield Expected(step, party, "encrypted-gradient", shape, False)
