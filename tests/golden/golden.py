@@ -28,7 +28,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from html.parser import HTMLParser
 from importlib import metadata
@@ -40,6 +40,7 @@ import pandas as pd
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+INPUTS = HERE / "inputs"
 CHANGES = HERE / "CHANGES.md"
 NEAR = 1e-12  # sums in another order; what is below is an exact attack's rest
 SHOWN = 20  # lines of a case's differences
@@ -78,10 +79,11 @@ def leaves(tree: Any, path: str = "") -> Leaves:
             if key not in OTHER:
                 found |= leaves(value, f"{path}.{key}".lstrip("."))
     elif isinstance(tree, list):
+        names: list[str] = []
         for at, value in enumerate(tree):
             name = value.get("name") or value.get("column") if isinstance(value, dict) else None
-            here = f"{path}.{name if isinstance(name, str) else at}"
-            found |= leaves(value, f"{here}#{at}" if here in found else here)
+            names.append(name if isinstance(name, str) and name not in names else str(at))
+            found |= leaves(value, f"{path}.{names[-1]}")
         found[f"{path}.count"] = len(tree)
     elif not (isinstance(tree, str) and " " in tree):
         found[path] = tree
@@ -143,254 +145,70 @@ def printed(folder: Path) -> list[str]:
 
 # --- the cases
 
-TABLE = """
-import numpy as np, pandas as pd
-rng, n = np.random.default_rng(7), 240
-t = pd.DataFrame({"age": rng.integers(18, 80, n), "income": np.round(rng.lognormal(10, 0.5, n), 2)})
-t["debt"] = np.round(t.income * rng.uniform(0, 1, n), -1)
-t["city"] = rng.choice(["Bonn", "Hof", "Trier"], n, p=[0.5, 0.3, 0.2])
-t["member"], t["children"] = rng.choice(["yes", "no"], n), rng.integers(0, 4, n)
-score = (t.age - 45) / 20 + np.log(t.income) - 10 - t.debt / t.income + (t.city == "Bonn")
-score = score + 0.7 * rng.normal(size=n)
-t["loan"] = np.where(score > score.median(), "good", "bad")
-t.insert(0, "id", range(n))
-t.drop(columns="id").to_csv("people.csv", index=False)
-t[["id", "age", "city", "children", "loan"]].to_csv("ours.csv", index=False)
-t[["id", "income", "member"]].iloc[::-1].to_csv("bank.csv", index=False)
-t[["id", "debt"]].iloc[5:].to_csv("shop.csv", index=False)
-"""
-GIVEN = """
-import pandas as pd, skops.io
-from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-t = pd.read_csv("people.csv").drop(columns=["city", "member"])
-t["trained"] = t.index < 150
-x = t.drop(columns=["loan", "trained"])
-scale = make_column_transformer((StandardScaler(), list(x.columns)))
-model = make_pipeline(scale, LogisticRegression()).fit(x[t.trained], t.loan[t.trained])
-skops.io.dump(model, "model.skops")
-t.to_csv("marked.csv", index=False)
-"""
-HELP = """
-import contextlib, io, sys
-from whatleaks.cli import main
-def page(*words):
-    sys.argv, text = ["whatleaks", *words, "--help"], io.StringIO()
-    with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
-        main()
-    print("==", "whatleaks", *words)
-    print(text.getvalue())
-    listed = text.getvalue().partition("Commands:")[2].splitlines()
-    for line in listed:
-        if line[:2] == "  " and line[2:3].strip():
-            page(*words, line.split()[0])
-page()
-"""
-VERDICTS = """
-import sys
-from pathlib import Path
-try:
-    from whatleaks_lab import check, ledger
-except ImportError:
-    from whatleaks.papers import check, ledger
-known = check.checks()
-for path in sorted(Path(sys.argv[1], "results").glob("*/*.json")):
-    if path.stem in known:
-        entry = ledger.read(path, known[path.stem])
-        stale = ledger.stale(entry, known[path.stem])
-        print(path.parent.name, path.stem, entry.judgement.verdict.value, stale)
-"""
-
 
 @dataclass(frozen=True)
 class Case:
-    """Commands in an empty folder, and what is read of what they leave there."""
+    """What to read of what commands leave in an empty folder: ``whatleaks`` words, or a file of inputs/."""
 
-    commands: tuple[tuple[str, ...], ...]
     read: Callable[[Path], Leaves | list[str]]
-    files: Mapping[str, str] = field(default_factory=dict)
+    commands: tuple[str, ...]
     quick: bool = False  # also in the tests
 
 
-def _people(words: str, **more: Any) -> Case:
-    """Return a quick audit of the made table."""
-    asked = f"audit people.csv --label loan --passive income,debt,member --quick --out out {words}"
-    return Case((("-c", TABLE), _whatleaks(asked)), audit, **more)
+QUICK = "--quick --out out"
 
 
-def _whatleaks(words: str) -> tuple[str, ...]:
-    return ("-m", "whatleaks", *words.split())
+def people(words: str, quick: bool = False) -> Case:
+    """Return an audit of the made table."""
+    asked = f"audit people.csv --label loan --passive income,debt,member {QUICK} {words}"
+    return Case(audit, ("tables.py", asked), quick)
 
 
-def _sweep(*files: str) -> Case:
-    """Return sweeps, given as TOML, into one store."""
-    runs = [_whatleaks(f"run {at}.toml --store runs.db --workers 1") for at in range(len(files))]
-    export = _whatleaks("results --store runs.db --to all.parquet")
-    return Case((*runs, export), sweep, {f"{at}.toml": text for at, text in enumerate(files)})
+def paper(*files: str) -> Case:
+    """Return sweeps whose runs go to one store."""
+    runs = [f"run {{inputs}}/{name} --store runs.db --workers 1" for name in files]
+    return Case(sweep, (*runs, "results --store runs.db --to all.parquet"))
 
-
-JIANG = """
-dataset = "iris"
-targets = 40
-share = 0.5
-references = ["baselines", "limit", "alone", "control"]
-attacks = ["equality-solving", "equality-solving-clipped", "gradient-inversion-kl", "gradient-inversion-mse"]
-attack_options.steps = 200
-[[run]]
-[run.sweep]
-seed = [1, 2]
-[[run]]
-dataset = "wine"
-defense = "rounding-1"
-[[run]]
-model = "network"
-attacks = ["gradient-inversion-kl"]
-measures = ["by-column", "by-steps"]
-[[run]]
-threat = "black-box-known"
-known = 30
-attacks = ["shadow-inversion", "shadow-regression", "known-regression"]
-"""
-LI = """
-dataset = "iris"
-references = []
-[[run]]
-data.prepare = "numbers"
-unknown = 2
-model = "encrypted"
-threat = "encrypted-values"
-attacks = ["intermediate-recovery", "gram-inversion-known"]
-measures = ["relative"]
-model_options = {records = 4, fake_columns = -1, epochs = 60, learning_rate = 0.15, key_bits = 512, insecure_test_key = true}
-[[run]]
-unknown = 2
-model = "boost"
-threat = "boost-queries"
-attacks = ["threshold-search", "threshold-intervals"]
-model_options = {records = 100, rounds = 1, key_bits = 512, insecure_test_key = true}
-"""
-HORIZONTAL = """
-kind = "protocol-inversion"
-protocol = "horizontal"
-dataset = "iris"
-columns = 3
-records = 4
-others = 20
-rounds = 100
-"""
-LUO = """
-dataset = "breast-cancer"
-targets = 60
-share = 0.3
-references = ["baselines", "control"]
-[[run]]
-model = "tree"
-threat = "white-box-tree"
-attacks = ["path-restriction", "path-restriction-values"]
-measures = ["branches"]
-[[run]]
-model = "forest"
-threat = "white-box-forest"
-attacks = ["forest-generative-regression"]
-model_options.trees = 10
-attack_options = {made_up = 500, least_steps = 50}
-[[run]]
-model = "joint-network"
-attacks = ["generative-regression"]
-attack_options.least_steps = 50
-model_options.steps = 200
-[[run]]
-attacks = ["equality-solving"]
-defense = "rounding-3"
-measures = ["correlations"]
-"""
-VARASTEH = """
-dataset = "wine"
-targets = 60
-unknown = 4
-attacks = ["half-star", "nearest-in-range"]
-measures = ["bounds", "by-column"]
-[[run]]
-[run.sweep]
-defense = ["", "blurred-weights-25"]
-[[run]]
-threat = "agnostic-earlier"
-attacks = ["agnostic", "agnostic-weighted", "agnostic-refined"]
-measures = []
-references = ["baselines", "limit"]
-"""
-YAO = """
-dataset = "breast-cancer"
-share = 0.5
-model = "split"
-model_options.steps = 120
-threat = "split-hijack"
-targets = 60
-measures = ["standardised"]
-[sweep]
-seed = [0]
-[[run]]
-attacks = ["fsha"]
-detector = "splitguard"
-[[run]]
-attacks = ["urvfl"]
-detector = "gradient-scrutinizer"
-attack_options.pretraining = 100
-[[run]]
-threat = "split-query"
-attacks = ["embedding-decoder", "embedding-regression", "gia-embeddings"]
-attack_options.steps = 60
-"""
 
 CASES: dict[str, Case] = {
-    "help": Case((("-c", HELP),), printed, quick=True),
-    "verdicts": Case((("-c", VERDICTS, "{root}"),), printed, quick=True),
-    "pages": Case(
-        (_whatleaks("audit iris --quick --by species --out out"), _whatleaks("signoff out")),
-        pages,
-        quick=True,
-    ),
-    "linear": _people("--model lr"),
-    "network": _people("--model network"),
-    "joint-network": _people("--model joint-network --no-defenses"),
-    "tree": _people("--model tree", quick=True),
-    "forest": _people("--model forest --no-defenses"),
-    "boosted": _people("--model boost", quick=True),
-    "encrypted": _people("--model encrypted"),
-    "encrypted-logistic": _people("--model encrypted-logistic --no-defenses"),
-    "split": _people("--model split"),
-    "split-hijack": _people("--model split --threat split-hijack --no-defenses"),
-    "known": _people("--threat black-box-known --known 20 --compare-defenses", quick=True),
-    "label": _people("--protect label"),
-    "isolated": _people("--threat black-box,agnostic --isolated --no-defenses"),
+    "help": Case(printed, ("help.py",), quick=True),
+    "verdicts": Case(printed, ("verdicts.py {root}",), quick=True),
+    "pages": Case(pages, ("audit iris --quick --by species --out out", "signoff out"), quick=True),
+    "linear": people("--model lr"),
+    "network": people("--model network"),
+    "joint-network": people("--model joint-network --no-defenses"),
+    "tree": people("--model tree", quick=True),
+    "forest": people("--model forest --no-defenses"),
+    "boosted": people("--model boost", quick=True),
+    "encrypted": people("--model encrypted"),
+    "encrypted-logistic": people("--model encrypted-logistic --no-defenses"),
+    "split": people("--model split"),
+    "split-hijack": people("--model split --threat split-hijack --no-defenses"),
+    "known": people("--threat black-box-known --known 20 --compare-defenses", quick=True),
+    "label": people("--protect label"),
+    "isolated": people("--threat black-box,agnostic --isolated --no-defenses"),
     "given": Case(
-        (
-            ("-c", TABLE),
-            ("-c", GIVEN),
-            _whatleaks(
-                "audit marked.csv --label loan --passive income,debt --model-file model.skops"
-                " --training-rows trained --quick --out out"
-            ),
-        ),
         audit,
+        (
+            "tables.py",
+            "given.py",
+            "audit marked.csv --label loan --passive income,debt --model-file model.skops"
+            f" --training-rows trained {QUICK}",
+        ),
     ),
     "parties": Case(
-        (
-            ("-c", TABLE),
-            _whatleaks(
-                "audit ours.csv --label loan --passive-file bank.csv --passive-file shop.csv"
-                " --id id --inner --categories one-hot --by city --quick --no-defenses --out out"
-            ),
-        ),
         audit,
+        (
+            "tables.py",
+            "audit ours.csv --label loan --passive-file bank.csv --passive-file shop.csv --id id"
+            f" --inner --categories one-hot --by city --no-defenses {QUICK}",
+        ),
     ),
-    "jiang": _sweep(JIANG),
-    "li": _sweep(LI, HORIZONTAL),
-    "luo": _sweep(LUO),
-    "varasteh": _sweep(VARASTEH),
-    "yao": _sweep(YAO),
+    "jiang": paper("jiang.toml"),
+    "li": paper("li.toml", "li-horizontal.toml"),
+    "luo": paper("luo.toml"),
+    "varasteh": paper("varasteh.toml"),
+    "yao": paper("yao.toml"),
 }
 
 
@@ -402,9 +220,8 @@ def run(case: Case, root: Path = ROOT) -> Leaves | list[str]:
     with tempfile.TemporaryDirectory(prefix="golden-") as home:
         folder = Path(home, "work")
         folder.mkdir()
-        for name, text in case.files.items():
-            (folder / name).write_text(text, "utf-8")
-        extra = {
+        surroundings = {
+            **os.environ,
             "PYTHONPATH": str(root / "src"),
             "PYTHONHASHSEED": "0",
             "OMP_NUM_THREADS": "1",
@@ -414,12 +231,14 @@ def run(case: Case, root: Path = ROOT) -> Leaves | list[str]:
             "NO_COLOR": "1",
         }
         with open(folder / "stdout", "w", encoding="utf-8") as out:
-            for words in case.commands:
-                command = [sys.executable, *(word.replace("{root}", str(root)) for word in words)]
+            for command in case.commands:
+                words = command.format(root=root, inputs=INPUTS).split()
+                script = words[0].endswith(".py")
+                words[:1] = [str(INPUTS / words[0])] if script else ["-m", "whatleaks", words[0]]
                 done = subprocess.run(
-                    command,
+                    [sys.executable, *words],
                     cwd=folder,
-                    env={**os.environ, **extra},
+                    env=surroundings,
                     stdout=out,
                     stderr=subprocess.PIPE,
                     text=True,
@@ -427,8 +246,7 @@ def run(case: Case, root: Path = ROOT) -> Leaves | list[str]:
                 )
                 if done.returncode:
                     last = (done.stderr.strip().splitlines() or [""])[-1]
-                    shown = " ".join(words[1:] if words[0] == "-m" else words[:1])
-                    raise RuntimeError(f"{shown}: exit code {done.returncode}: {last}")
+                    raise RuntimeError(f"{command}: exit code {done.returncode}: {last}")
         return case.read(folder)
 
 
@@ -590,8 +408,9 @@ def note(names: Iterable[str], why: str) -> None:
         said.append(name if name in CASES else f"{name} (removed)")
         if name not in CASES:
             (HERE / f"{name}.txt").unlink()
-    with open(CHANGES, "a", encoding="utf-8") as file:
-        file.write(f"| {date.today()} | {', '.join(said)} | {why} |\n")
+    if said:
+        with open(CHANGES, "a", encoding="utf-8") as file:
+            file.write(f"| {date.today()} | {', '.join(said)} | {why} |\n")
 
 
 def main() -> int:
