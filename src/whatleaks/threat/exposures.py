@@ -80,12 +80,6 @@ _PLAIN_ROWS = {
     ),
 }
 
-_SHARE = (
-    "nothing until the end: a share is uniform; the last one gives it its own weights, so with as "
-    "many own columns as records a weighted sum of every record's residuals"
-)
-_PLAIN_ROWS |= {(role, "weight-share"): _SHARE for role in ("active", "passive")}
-
 # (role, kind) -> what a role that holds the secret key reads out of ciphertexts of this kind.
 _KEY_ROWS = {
     ("arbiter", "encrypted-gradient"): (
@@ -98,11 +92,6 @@ _KEY_ROWS = {
         "G and H left of every candidate of the party, in shuffled order: in the first tree, "
         "where every h is the same, how many records lie there"
     ),
-    **{
-        (role, f"{kind}-product"): "nothing: the other party's mask is on it"
-        for role in ("active", "passive")
-        for kind in ("output", "residual")
-    },
     ("client", "encrypted-weight-sum"): _PLAIN_ROWS["client", "average-weights"],
 }
 
