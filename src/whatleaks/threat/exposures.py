@@ -69,10 +69,6 @@ _PLAIN_ROWS = {
         "which of its own splits are worth most to the active party, so which of its columns "
         "tell the label"
     ),
-    ("passive", "opened"): (
-        "whether derivatives were chosen; from an honest active party nothing, unless it asks for "
-        "other sums than agreed"
-    ),
     ("passive", "ask"): "which new records reached its own nodes",
     ("arbiter", "share-sum"): (
         "the sum of all clients' weights of every round, once it has every client's part; no "
@@ -87,7 +83,6 @@ _KEY_ROWS = {
         "active party, linear equations on the victim's columns (Li et al., section 4.1)"
     ),
     ("arbiter", "encrypted-sum"): "the score of every predicted record",
-    ("active", "challenge"): "nothing: a random mask is on it",
     ("active", "sums"): (
         "G and H left of every candidate of the party, in shuffled order: in the first tree, "
         "where every h is the same, how many records lie there"
