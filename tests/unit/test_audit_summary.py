@@ -27,7 +27,7 @@ from whatleaks.metrics.intervals import clipped, mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.runs.executors import InlineExecutor
 from whatleaks.runs.record import Record
-from whatleaks.runs.runner import Silent
+from whatleaks.runs.runner import Display
 from whatleaks.runs.store import Store
 from whatleaks.seeds import Streams
 from whatleaks.threat.guess import ValueGuess
@@ -178,7 +178,7 @@ def test_an_interrupted_audit_resumes_with_the_same_numbers(tmp_path: Path) -> N
     class Interrupted(Exception):
         """Stands for a lost machine after the first trials."""
 
-    class Stopping(Silent):
+    class Stopping(Display):
         left = 3
 
         def finished(self, record: Record) -> None:
@@ -190,7 +190,7 @@ def test_an_interrupted_audit_resumes_with_the_same_numbers(tmp_path: Path) -> N
         run_audit(frame, spec, InlineExecutor(), out=tmp_path, display=Stopping())
     seen: list[int] = []
 
-    class Counting(Silent):
+    class Counting(Display):
         def started(self, total: int, reused: int) -> None:
             seen.append(reused)
 

@@ -23,8 +23,6 @@ from whatleaks.federation.horizontal.settings import HorizontalSettings
 from whatleaks.federation.regression.linear import run as run_linear
 from whatleaks.federation.regression.prediction import STYLES, predict
 from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
-from whatleaks.federation.sshe.settings import SharedSettings
-from whatleaks.federation.sshe.training import run_shared
 from whatleaks.models.boosted_trees import BoostSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen
@@ -117,8 +115,6 @@ def everything_sent() -> Channel:
         trained = run_linear(own, other, y, settings, streams, channel, keys)
     for style in STYLES:
         predict(LINEAR, {"active": own, "passive": other}, trained.weights, style, keys, channel)
-    apart = SharedSettings(epochs=1, key_bits=512, insecure_test_key=True)
-    run_shared(own, other, y, apart, streams, channel, (keys, keys))
     for averaging in ("encrypted", "shared"):
         chosen = HorizontalSettings(
             rounds=1, averaging=averaging, key_bits=512, insecure_test_key=True
@@ -160,7 +156,7 @@ def test_every_test_that_the_security_page_names_exists() -> None:
     root = DOCS.parent
     text = (DOCS / "security.md").read_text()
     named = re.findall(r"(tests/\S+?\.py)(?:::(\w+))?", text)
-    assert len(named) > 40
+    assert len(named) > 20
     for file, test in named:
         assert f"def {test}" in (root / file).read_text(), f"{file}::{test}"
     for benchmark in re.findall(r"benchmarks/\w+\.py", text):

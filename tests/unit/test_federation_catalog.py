@@ -16,7 +16,6 @@ from whatleaks.catalog import cards
 from whatleaks.codec import encode
 from whatleaks.data.holdings import Holdings
 from whatleaks.defenses.protocol import OPEN
-from whatleaks.errors import UsageError
 from whatleaks.federation.protocol import Federation
 from whatleaks.seeds import Streams
 from whatleaks.threat.grants import hand_out
@@ -30,7 +29,6 @@ QUICK: dict[str, dict[str, Any]] = {  # settings of a quick run; others keep the
     "split": {"steps": 10},
     "trees": {},
     "regression": {"key_bits": 512, "insecure_test_key": True, "epochs": 2},
-    "shared-regression": {"key_bits": 512, "insecure_test_key": True, "epochs": 2},
     "boost": {"key_bits": 512, "insecure_test_key": True, "rounds": 1, "records": 60},
 }
 
@@ -63,10 +61,6 @@ def test_it_trains_and_keeps_the_promises_of_its_card(card: Any, model: str, pas
     held = holdings(passives)
     pool = sealed_ints(range(40, 60))
     rows = chosen(range(5, 40), pool, range(5))
-    if federation.pair and passives > 1:
-        with pytest.raises(UsageError, match="one passive party"):
-            federation.choose_rows(held, rows, pool, settings, Streams(1))
-        return
     rows = federation.choose_rows(held, rows, pool, settings, Streams(1))
     heard = []
     for _ in range(2):
@@ -81,8 +75,7 @@ def test_it_trains_and_keeps_the_promises_of_its_card(card: Any, model: str, pas
         received = channel.transcript.received_by("active")
         assert federation.shows <= {message.kind for message in received}
         readable = tuple(m for m in received if m.payload.readable)
-        told = tuple(m.kind for m in readable) if federation.shares else readable
-        heard.append(encode((told, *(encode(g) for g in trained.offer(("active",))))))
+        heard.append(encode((readable, *(encode(g) for g in trained.offer(("active",))))))
         for party in held.columns:
             encode(trained.memory(party))  # what is remembered travels
         assert isinstance(trained.notes(), tuple)

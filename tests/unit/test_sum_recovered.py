@@ -58,5 +58,5 @@ def test_the_terminal_says_how_many_trained_and_why_no_attack_ran(audited: Audit
 
 def test_a_sum_that_is_only_estimated_is_not_told_as_read(audited: AuditResult) -> None:
     (threat,) = audited.threats
-    rough = replace(threat, recovered=(Recovered("final-weights", 36, 0.3),))
+    rough = replace(threat, recovered=(Recovered("intermediate-recovery", 36, 0.3),))
     assert headline([rough]).sentence.startswith("No attack could be run")

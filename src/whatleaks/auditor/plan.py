@@ -383,35 +383,27 @@ def _tried(entry: Card, seen: Watched, compared: bool = True) -> bool:
 
 
 def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
-    """Train with every hijacker and honestly, and let attacks that only read loose on the latter."""
+    """Train with every hijacker and honestly: as it is, watched by each detector, defended.
+
+    Attacks that only read are let loose on the honest training.
+    """
     if spec.quick:
         base = replace(base, model_options=base.model_options.merged(QUICK_TRAINING))
     alone = QUICK_HIJACK if spec.quick else {}
-    found = hijacked_trials(base, seen, alone, defenses=spec.defenses, quick=spec.quick)
+    honest = replace(base, references=("joining",), label=f"{base.label}, honest")
+    found = [honest]
     readers = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
     if readers:
         reading = replace(_with_attacks(base, spec, readers), references=HIJACK)
-        found.insert(1, replace(reading, label=f"{base.label}, nobody hijacks"))
-    return found
-
-
-def hijacked_trials(
-    base: Scenario, seen: Watched, alone: Mapping[str, int], *, defenses: bool, quick: bool
-) -> list[Scenario]:
-    """Train with every hijacker and honestly: as it is, watched by each detector, defended.
-
-    ``alone``: steps that hijackers take by themselves, where they have such a setting.
-    """
-    honest = replace(base, references=("joining",), label=f"{base.label}, honest")
-    found = [honest]
-    detectors = cards("detector") if defenses and seen.federation.watchable else ()
-    guards = [entry for entry in cards("defense") if defenses and _tried(entry, seen)]
+        found.append(replace(reading, label=f"{base.label}, nobody hijacks"))
+    detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
+    guards = [entry for entry in cards("defense") if spec.defenses and _tried(entry, seen)]
     for hijack in cards("hijack"):
         free = _with_hijack(base, hijack, alone)
         found.append(free)
         again = replace(free, references=AGAIN)
         # Who answers honestly gives a detector nothing to see.
-        if not hijack.obeys and (hijack.again or not quick):
+        if not hijack.obeys and (hijack.again or not spec.quick):
             found += [_watched_by(again, entry) for entry in detectors]
         if hijack.again:
             found += [_defended_by(again, entry) for entry in guards]
@@ -421,6 +413,7 @@ def hijacked_trials(
 
 
 def _with_hijack(base: Scenario, hijack: Card, alone: Mapping[str, int]) -> Scenario:
+    """Put a hijacker in place; ``alone``: steps that it takes by itself, where it has such a setting."""
     own = {f.name for f in fields(hijack.part)}
     # One that trains along (0 steps alone) keeps to that.
     built = hijack.build()

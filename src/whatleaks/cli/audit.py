@@ -34,6 +34,7 @@ from whatleaks.cli.common import (
     Plugins,
     ScaleOn,
     Sheet,
+    Table,
     Thousands,
     audit_command,
     other_flags,
@@ -48,15 +49,7 @@ from whatleaks.files import check_writable
 
 def audit(
     context: typer.Context,
-    table: Annotated[
-        str | None, typer.Argument(help="A CSV, Excel or Parquet file, or the name of a data set.")
-    ] = None,
-    images: Annotated[
-        Path | None,
-        typer.Option(
-            help="Instead of a table: a folder with a folder of pictures per class, or an .npz (x, y)."
-        ),
-    ] = None,
+    table: Table,
     label: Label = None,
     passive: Passive = None,
     passive_file: PassiveFiles = None,
@@ -171,8 +164,6 @@ def audit(
     data_home: DataHome = None,
 ) -> None:
     """Audit a table: train a federation on it, attack it, write DIR/report.html and DIR/audit.json."""
-    if (table is None) == (images is None):
-        raise UsageError("give a table to audit, or pictures with --images")
     if fail_above is not None and not 0.0 <= fail_above <= 1.0:
         raise UsageError(f"--fail-above must lie between 0 and 1, got {fail_above}")
     if model_file is not None and model != "lr":
@@ -181,27 +172,6 @@ def audit(
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     use_plugins(plugin)
     check_writable(out)
-    if images is not None:
-        from whatleaks.cli.images import audit_images
-
-        return audit_images(
-            context,
-            images,
-            threat,
-            **({} if seeds is None else {"seeds": seeds}),
-            seed=seed,
-            targets=targets,
-            defenses=not no_defenses,
-            isolated=isolated,
-            show_values=show_values,
-            quick=quick,
-            out=out,
-            workers=workers,
-            on=on,
-            address=address,
-            profile=profile,
-        )
-    assert table is not None
     from whatleaks.data.sources import open_source, readable
     from whatleaks.data.table import HandedOver
 

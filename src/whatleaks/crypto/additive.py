@@ -278,26 +278,14 @@ class PublicKey:
         of too large numbers meant to find above it. The range of Okamoto-Uchiyama is secret:
         there two or three bits at its upper end stay open.
         """
-        return self._over_all(encrypted, max(used, encrypted.bits), used)[0]
-
-    def cover(self, encrypted: Encrypted) -> tuple[Encrypted, BigInts]:
-        """Add random numbers from all that a ciphertext can hold; return them too.
-
-        The sum is as good as uniform whatever is encrypted, even if its sender lied about its
-        size: the chance to see a difference is the size that was agreed over the key's range.
-        """
-        return self._over_all(encrypted, encrypted.bits, 0)
-
-    def _over_all(self, encrypted: Encrypted, kept: int, step: int) -> tuple[Encrypted, BigInts]:
-        """Add random multiples of ``2**step`` that leave room for numbers of ``kept`` bits."""
         self._check(encrypted)
-        most = max(0, self._ciphers.largest - (1 << kept)) >> step
+        most = max(0, self._ciphers.largest - (1 << max(used, encrypted.bits))) >> used
         drawn = np.empty(encrypted.count, dtype=object)
         drawn[:] = [
-            (secrets.randbelow(2 * most + 1) - most) << step for _ in range(encrypted.count)
+            (secrets.randbelow(2 * most + 1) - most) << used for _ in range(encrypted.count)
         ]
         vector = self._ciphers.add_plain(encrypted.vector, drawn)
-        return self._made(vector, encrypted.count, encrypted.fraction, self.largest_bits), drawn
+        return self._made(vector, encrypted.count, encrypted.fraction, self.largest_bits)
 
     def outgoing_new(self, integers: BigInts, bits: int) -> bytes:
         """Encrypt integers straight onto the wire: new ciphertexts need no second randomness."""

@@ -81,11 +81,6 @@ class Echo(Detector):
                 f"window must be at least 1 and start_after 0, got {self.window} and {self.start_after}"
             )
 
-    @property
-    def least_scores(self) -> int:
-        """The mean of the last ``window`` scores halts, once there are so many."""
-        return self.window
-
     def start(self) -> EchoWatch:
         """Begin one training run with a clean memory."""
         return EchoWatch(self)

@@ -112,11 +112,6 @@ class GradientScrutinizer(Detector):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} must be at least {least}, got {getattr(self, name)}")
 
-    @property
-    def least_scores(self) -> int:
-        """The mean of the last ``window`` scores halts, once there are so many."""
-        return self.window
-
     def start(self) -> GradientScrutinizerWatch:
         """Begin one training run with a clean memory."""
         return GradientScrutinizerWatch(self)

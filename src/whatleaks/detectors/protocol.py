@@ -107,11 +107,6 @@ class Detector(Protocol):
         """What the passive party must be given for it."""
         ...
 
-    @property
-    def least_scores(self) -> int:
-        """How many scores it gives before it can halt at all."""
-        return 1
-
     def start(self) -> Watch:
         """Begin one training run with a clean memory."""
         ...

@@ -124,11 +124,6 @@ class SplitGuard(Detector):
         if self.window < 1:
             raise UsageError(f"window must be at least 1, got {self.window}")
 
-    @property
-    def least_scores(self) -> int:
-        """The mean of the last ``window`` scores halts, once there are so many."""
-        return self.window
-
     def start(self) -> SplitGuardWatch:
         """Begin one training run with a clean memory."""
         return SplitGuardWatch(self)

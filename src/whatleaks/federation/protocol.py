@@ -80,8 +80,6 @@ class Federation:
     recorded: ClassVar[bool] = False  # do threats look at messages of the training?
     trains: ClassVar[bool] = True  # does it train at all?
     costly: ClassVar[bool] = False  # does it train on ciphertexts? Then not once per defense
-    pair: ClassVar[bool] = False  # is there one passive party and never another?
-    shares: ClassVar[bool] = False  # are messages random shares, so no two runs send the same?
 
     def offers(self, settings: Any) -> frozenset[type[Grant]]:
         """Return the kinds of knowledge that ``Trained.offer`` will hold."""

@@ -20,8 +20,6 @@ def load_audit(path: Path) -> dict[str, Any]:
         raise StoreError(f"there is no file {file}: name an audit's folder or audit.json") from None
     except (OSError, ValueError) as error:
         raise StoreError(f"{file} cannot be read as an audit: {error}") from None
-    if isinstance(tree, dict) and tree.get("kind") == "pictures":
-        raise StoreError(f"{file} is an audit of pictures: this command reads audits of tables")
     lacking = [name for name in NEEDED if not isinstance(tree, dict) or name not in tree]
     if lacking:
         raise StoreError(f"{file} is no audit: it has no {', '.join(lacking)}")

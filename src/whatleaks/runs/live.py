@@ -1,8 +1,8 @@
 """One display for sweeps, claims and audits: done, failed, left, rate, expected end.
 
-On a terminal one line is drawn over and over; in a notebook one output is written anew;
-elsewhere (a log, a pipe) plain lines come at most every few seconds. ``verbose`` adds one
-line per finished run on all of them.
+On a terminal rich draws a bar; in a notebook one output is written anew; elsewhere (a log, a
+pipe) plain lines come at most every few seconds. ``verbose`` adds one line per finished run on
+all of them.
 """
 
 from __future__ import annotations
@@ -13,29 +13,15 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.runs.record import Record
-from whatleaks.runs.runner import Display, Silent, Summary
+from whatleaks.runs.runner import Display, Summary
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.live import Live
-
-__all__ = [
-    "Display",
-    "NotebookDisplay",
-    "PlainDisplay",
-    "Silent",
-    "Tally",
-    "TerminalDisplay",
-    "describe",
-    "display_for",
-    "farewell",
-]
-_EVERY = 5.0  # seconds between two plain lines
-_REDRAWN = 0.2  # seconds between two writings of a notebook's output
+    from rich.progress import Progress
 
 
 @dataclass
@@ -47,57 +33,58 @@ class Tally:
     ok: int = 0
     failed: int = 0
 
-    @property
-    def left(self) -> int:
-        """Runs that are not over yet."""
-        return self.total - self.reused - self.ok - self.failed
-
-    def count(self, record: Record) -> None:
-        """Count one more run that is over."""
-        if record.ok:
-            self.ok += 1
-        else:
-            self.failed += 1
-
-    def rate(self, seconds: float) -> float:
-        """Runs per second, of those that were really run."""
-        return (self.ok + self.failed) / seconds if seconds > 0 else 0.0
-
     def line(self, seconds: float, now: datetime) -> str:
-        """Say all of it on one line."""
-        told = f"{self.reused + self.ok} done, {self.failed} failed, {self.left} left"
-        rate = self.rate(seconds)
-        if rate == 0.0 or self.left == 0:
+        """Say on one line what is over after so many seconds, and when the rest will be."""
+        ran = self.ok + self.failed
+        left = self.total - self.reused - ran
+        told = f"{self.reused + self.ok} done, {self.failed} failed, {left} left"
+        if not (ran and left and seconds > 0):
             return told
-        end = now + timedelta(seconds=self.left / rate)
+        rate = ran / seconds
+        end = now + timedelta(seconds=left / rate)
         clock = f"{end:%H:%M:%S}" if end.date() == now.date() else f"{end:%Y-%m-%d %H:%M}"
-        return f"{told}, {_rate(rate)}, expected end {clock}"
+        pace = f"{rate:.1f} runs/s" if rate >= 1.0 else f"{60 * rate:.1f} runs/min"
+        return f"{told}, {pace}, expected end {clock}"
 
 
-class _Telling:
-    """What all displays do alike: count, and tell failures, warnings and the end."""
+class PlainDisplay(Display):
+    """Lines for a log: at the start, now and then, at every failure, at the end."""
 
-    def __init__(self, verbose: bool, clock: Callable[[], float]) -> None:
+    every: ClassVar[float] = 5.0  # seconds between two states
+
+    def __init__(
+        self,
+        verbose: bool = False,
+        out: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Write to ``out`` (standard error if None)."""
         self.tally = Tally()
         self._verbose = verbose
+        self._out = out if out is not None else sys.stderr
         self._clock = clock
-        self._start = self._last = clock()
+        self._start = self._drawn = clock()
         self._errors: Counter[str] = Counter()
 
     def started(self, total: int, reused: int) -> None:
-        """Begin to count."""
+        """Say how many runs there are and how many are stored."""
         self.tally = Tally(total, reused)
-        self._start = self._last = self._clock()
+        self._start = self._drawn = self._clock()
+        self._draw(f"{total} runs: {reused} stored already, {total - reused} to do")
 
     def finished(self, record: Record) -> None:
         """Count one run; tell it on request or if it failed, the same failure once."""
-        self.tally.count(record)
-        again = False
-        if not record.ok:
+        if record.ok:
+            self.tally.ok += 1
+        else:
+            self.tally.failed += 1
             self._errors[record.error] += 1
-            again = self._errors[record.error] > 1
-        if self._verbose or not (record.ok or again):
+        if self._verbose or self._errors[record.error] == 1:
             self._say(describe(record))
+        now = self._clock()
+        if now - self._drawn >= self.every:
+            self._drawn = now
+            self._draw(self.tally.line(now - self._start, datetime.now()))
 
     def warned(self, text: str) -> None:
         """Pass a warning on."""
@@ -112,97 +99,52 @@ class _Telling:
         for line in farewell(summary):
             self._say(line)
 
-    def closed(self) -> None:
-        """Nothing is left to stop."""
-
-    def _due(self, every: float) -> bool:
-        """Say whether it is time for the next line."""
-        now = self._clock()
-        if now - self._last < every:
-            return False
-        self._last = now
-        return True
-
-    def _line(self, now: float) -> str:
-        return self.tally.line(now - self._start, datetime.now())
-
-    def _say(self, text: str) -> None:
-        raise NotImplementedError
-
-
-class PlainDisplay(_Telling):
-    """Lines for a log: at the start, now and then, at every failure, at the end."""
-
-    def __init__(
-        self,
-        verbose: bool = False,
-        out: TextIO | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Write to ``out`` (standard error if None)."""
-        super().__init__(verbose, clock)
-        self._out = out if out is not None else sys.stderr
-
-    def started(self, total: int, reused: int) -> None:
-        """Say how many runs there are and how many are stored."""
-        super().started(total, reused)
-        self._say(f"{total} runs: {reused} stored already, {total - reused} to do")
-
-    def finished(self, record: Record) -> None:
-        """Tell the state now and then."""
-        super().finished(record)
-        if self._due(_EVERY):
-            self._say(self._line(self._last))
+    def _draw(self, state: str) -> None:
+        self._say(state)
 
     def _say(self, text: str) -> None:
         print(text, file=self._out, flush=True)
 
 
-class TerminalDisplay(_Telling):
-    """One line that is drawn over and over, with a bar."""
+class TerminalDisplay(PlainDisplay):
+    """A bar with the state beside it, gone when the runs are over."""
+
+    every: ClassVar[float] = 0.0  # rich draws a few times a second
 
     def __init__(self, verbose: bool = False, console: Console | None = None) -> None:
         """Draw on ``console`` (standard error if None)."""
         from rich.console import Console as RichConsole
 
-        super().__init__(verbose, time.monotonic)
+        super().__init__(verbose)
         self._console = console if console is not None else RichConsole(stderr=True)
-        self._live: Live | None = None
-
-    def __rich__(self) -> object:
-        """Draw the bar and the line; called by rich a few times a second."""
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        over = self.tally.total - self.tally.left
-        row = Table.grid(padding=(0, 1))
-        row.add_row(
-            ProgressBar(total=max(1, self.tally.total), completed=over, width=30),
-            Text(self._line(self._clock())),
-        )
-        return row
-
-    def started(self, total: int, reused: int) -> None:
-        """Begin to draw."""
-        from rich.live import Live as RichLive
-
-        super().started(total, reused)
-        self._live = RichLive(self, console=self._console, transient=True)  # type: ignore[arg-type]
-        self._live.start()
+        self._bar: Progress | None = None
 
     def closed(self) -> None:
-        """Stop drawing."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _draw(self, state: str) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        told = self.tally
+        over = told.reused + told.ok + told.failed
+        if self._bar is None:
+            columns = BarColumn(30), TextColumn("{task.description}", markup=False)
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.add_task(state, total=max(1, told.total))
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=over, description=state)
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-class NotebookDisplay(_Telling):
+class NotebookDisplay(PlainDisplay):
     """One output below the cell, written anew as runs finish; no widgets are needed."""
+
+    every: ClassVar[float] = 0.2
 
     def __init__(
         self,
@@ -211,7 +153,7 @@ class NotebookDisplay(_Telling):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Write through ``show`` (``IPython.display.display`` if None)."""
-        super().__init__(verbose, clock)
+        super().__init__(verbose, clock=clock)
         if show is None:
             from importlib import import_module
 
@@ -221,35 +163,25 @@ class NotebookDisplay(_Telling):
         self._told: list[str] = []
         self._state = ""
 
-    def started(self, total: int, reused: int) -> None:
-        """Open the output."""
-        super().started(total, reused)
-        self._told = []
-        self._state = f"{total} runs: {reused} stored already, {total - reused} to do"
-        self._output = self._show(self._text(), raw=True, display_id=True)
-
-    def finished(self, record: Record) -> None:
-        """Write the output anew, a few times a second at most."""
-        super().finished(record)
-        self._state = self._line(self._clock())
-        if self._due(_REDRAWN):
-            self._write()
-
     def ended(self, summary: Summary) -> None:
         """Let what it came to stand in place of the state."""
         self._state = ""
         super().ended(summary)
+
+    def _draw(self, state: str) -> None:
+        self._state = state
+        self._write()
 
     def _say(self, text: str) -> None:
         self._told.append(text)
         self._write()
 
     def _write(self) -> None:
-        if self._output is not None:
-            self._output.update(self._text(), raw=True)
-
-    def _text(self) -> dict[str, str]:
-        return {"text/plain": "\n".join([*self._told, *([self._state] if self._state else [])])}
+        text = {"text/plain": "\n".join([*self._told, *([self._state] if self._state else [])])}
+        if self._output is None:
+            self._output = self._show(text, raw=True, display_id=True)
+        else:
+            self._output.update(text, raw=True)
 
 
 def display_for(verbose: bool = False) -> Display:
@@ -291,7 +223,3 @@ def farewell(summary: Summary) -> tuple[str, ...]:
     if summary.failed:
         return first, "failed runs are never reused: give the same command to try them again"
     return (first,)
-
-
-def _rate(rate: float) -> str:
-    return f"{rate:.1f} runs/s" if rate >= 1.0 else f"{60 * rate:.1f} runs/min"

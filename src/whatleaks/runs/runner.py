@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Protocol
 
 from whatleaks.catalog import FROM_FILE
 from whatleaks.errors import WhatleaksError
@@ -27,28 +26,23 @@ from whatleaks.runs.work import Checked, Work, name_of
 UNEVEN = 1.05  # how much more than its share a worker may have to do
 
 
-class Display(Protocol):
-    """Who watches the runs (see ``live``); ``Silent`` watches nothing."""
+class Display:
+    """Who watches the runs; this one shows nothing, those in ``live`` do."""
 
     def started(self, total: int, reused: int) -> None:
         """All runs are checked; ``reused`` of ``total`` are stored already."""
-        ...
 
     def finished(self, record: Record) -> None:
         """One run is over and stored."""
-        ...
 
     def warned(self, text: str) -> None:
         """Something was put right that the user should know."""
-        ...
 
     def ended(self, summary: Summary) -> None:
         """The runs are over, or were interrupted."""
-        ...
 
     def closed(self) -> None:
         """The runs are left, however they ended: stop drawing."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -67,25 +61,6 @@ class Summary:
     left: int
     interrupted: bool
     seconds: float
-
-
-class Silent:
-    """A display that shows nothing."""
-
-    def started(self, total: int, reused: int) -> None:
-        """Show nothing."""
-
-    def finished(self, record: Record) -> None:
-        """Show nothing."""
-
-    def warned(self, text: str) -> None:
-        """Show nothing."""
-
-    def ended(self, summary: Summary) -> None:
-        """Show nothing."""
-
-    def closed(self) -> None:
-        """Stop nothing."""
 
 
 def plan(works: Iterable[Work]) -> tuple[str, ...]:
@@ -119,7 +94,7 @@ def run(
     Ctrl-C is no error: what has finished is stored, and the summary says ``interrupted``.
     """
     start = time.perf_counter()
-    view = view if view is not None else Silent()
+    view = view if view is not None else Display()
     names = plan(works)
     wanted = dict(zip(reversed(names), reversed(works), strict=True))  # the first of equal ones
     wanted = {name: wanted[name] for name in names}

@@ -69,22 +69,12 @@ _PLAIN_ROWS = {
         "which of its own splits are worth most to the active party, so which of its columns "
         "tell the label"
     ),
-    ("passive", "opened"): (
-        "whether derivatives were chosen; from an honest active party nothing, unless it asks for "
-        "other sums than agreed"
-    ),
     ("passive", "ask"): "which new records reached its own nodes",
     ("arbiter", "share-sum"): (
         "the sum of all clients' weights of every round, once it has every client's part; no "
         "single client's"
     ),
 }
-
-_SHARE = (
-    "nothing until the end: a share is uniform; the last one gives it its own weights, so with as "
-    "many own columns as records a weighted sum of every record's residuals"
-)
-_PLAIN_ROWS |= {(role, "weight-share"): _SHARE for role in ("active", "passive")}
 
 # (role, kind) -> what a role that holds the secret key reads out of ciphertexts of this kind.
 _KEY_ROWS = {
@@ -93,16 +83,10 @@ _KEY_ROWS = {
         "active party, linear equations on the victim's columns (Li et al., section 4.1)"
     ),
     ("arbiter", "encrypted-sum"): "the score of every predicted record",
-    ("active", "challenge"): "nothing: a random mask is on it",
     ("active", "sums"): (
         "G and H left of every candidate of the party, in shuffled order: in the first tree, "
         "where every h is the same, how many records lie there"
     ),
-    **{
-        (role, f"{kind}-product"): "nothing: the other party's mask is on it"
-        for role in ("active", "passive")
-        for kind in ("output", "residual")
-    },
     ("client", "encrypted-weight-sum"): _PLAIN_ROWS["client", "average-weights"],
 }
 

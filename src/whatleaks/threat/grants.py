@@ -237,26 +237,6 @@ class Probes(Grant):
     left: Ints
 
 
-@travels
-@dataclass(frozen=True)
-class SpelledBins(Grant):
-    """Who lies left of every candidate split of the partner, node by node, candidates in no order.
-
-    In node i candidate c has ``records[i][r]``, a place among those that trained, on its left if
-    ``left[i][c, r]`` is 1. It splits one of the unknown columns ``first[i]`` to ``last[i]`` - 1.
-    """
-
-    sentence: ClassVar[str] = (
-        "who lies left of every candidate split, read from sums of numbers that it encrypted in "
-        "place of derivatives in one round of trees"
-    )
-
-    records: tuple[Ints, ...]
-    left: tuple[Ints, ...]
-    first: tuple[int, ...]
-    last: tuple[int, ...]
-
-
 @dataclass(frozen=True)
 class Granted:
     """What was handed out, by class. Asking for more raises ``GrantError``."""

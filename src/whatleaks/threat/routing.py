@@ -11,10 +11,9 @@ from whatleaks.arrays import Floats, sealed
 from whatleaks.catalog import threat
 from whatleaks.errors import WireError
 from whatleaks.models.shared_trees import NodesOfOthers
-from whatleaks.threat.grants import Granted, KnownPeople, Probes, Ranges, SpelledBins
+from whatleaks.threat.grants import Granted, KnownPeople, Probes, Ranges
 from whatleaks.threat.model import Conduct, Memory, ThreatModel, must_remember, plain_messages
 from whatleaks.threat.views.routing import KnownRoutingView, ProbedView
-from whatleaks.threat.views.spelled import SpelledView
 from whatleaks.wire.message import Message
 
 SEES = "which side every record it asks about takes at each of the partner's nodes"
@@ -112,35 +111,5 @@ BOOST_KNOWN = threat(
         reads=frozenset({"left"}),
         views=(KnownRoutingView,),
         project=_known,
-    )
-)
-
-
-def _spelled(
-    received: Sequence[Message], memory: Memory, granted: Granted, view: type[SpelledView]
-) -> SpelledView:
-    del received  # the sums of the spelled trees came in a training of their own
-    return view(
-        own=memory.target,
-        unknown=memory.unknown,
-        bins=granted[SpelledBins],
-        places=memory.places,
-        auxiliary=granted[KnownPeople],
-        ranges=granted[Ranges],
-    )
-
-
-BOOST_CHOSEN = threat(
-    ThreatModel(
-        name="boost-chosen",
-        conduct=Conduct.MALICIOUS,
-        sees=(
-            "the sums that others make of its ciphertexts; in one round of trees it encrypts numbers of "
-            "its own choice, and claims every split there as its own"
-        ),
-        grants=frozenset({Ranges, KnownPeople, SpelledBins}),
-        reads=frozenset({"left"}),  # at prediction it is sent what others are, and leaves it unused
-        views=(SpelledView,),
-        project=_spelled,
     )
 )

@@ -18,8 +18,6 @@ from whatleaks.trial.scenario import Scenario
 from whatleaks.wire.parties import ACTIVE, PASSIVE
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from whatleaks.data.images import Images, Pixels
 
 
@@ -31,12 +29,8 @@ def halves(pictures: Pixels) -> tuple[Floats, Floats]:
     return sealed(left.reshape(len(left), -1)), sealed(right.reshape(len(right), -1))
 
 
-def picture_holdings(
-    scenario: Scenario, streams: Streams, table: pd.DataFrame | None = None
-) -> tuple[Holdings, Ints, Ints, Ints]:
+def picture_holdings(scenario: Scenario, streams: Streams) -> tuple[Holdings, Ints, Ints, Ints]:
     """Return who holds what, who may train, who may be attacked, whose records are auxiliary.
-
-    ``table`` holds pictures of the user's own, as ``picture_table`` writes them.
 
     ``data.rows`` training pictures are drawn and as many test pictures, if there are. The
     auxiliary ones are drawn from those that train unless ``data.strangers`` names another set,
@@ -46,8 +40,6 @@ def picture_holdings(
 
     if scenario.share != 0.5 or scenario.parties != 1:
         raise SpecError("pictures are cut in the middle for one passive party: say share = 0.5")
-    if scenario.table:
-        return _own_pictures(scenario, streams, table)
     images = load_images(scenario.dataset)
     most = scenario.prepared("rows") or len(images.training)
     train = streams.rng("rows").permutation(len(images.training))[:most]
@@ -75,26 +67,6 @@ def _cut(pictures: Pixels, labels: Ints, classes: int) -> Holdings:
         PASSIVE: tuple(f"right {i}" for i in range(right.shape[1])),
     }
     return Holdings({ACTIVE: left, PASSIVE: right}, names, sealed_ints(labels), classes)
-
-
-def _own_pictures(
-    scenario: Scenario, streams: Streams, table: pd.DataFrame | None
-) -> tuple[Holdings, Ints, Ints, Ints]:
-    """Divide pictures of the user's own, class by class, into those that train and the others."""
-    from whatleaks.data.picture_table import pictures_of
-
-    if table is None:
-        raise SpecError(f"{scenario.dataset} are pictures of the user's own: give them along")
-    pictures, labels = pictures_of(table)
-    rng = streams.rng("split")
-    train: list[int] = []
-    for kind in np.unique(labels):
-        mine = rng.permutation(np.flatnonzero(labels == kind))
-        share = round(scenario.prepared("training_fraction") * len(mine))
-        train += mine[: min(max(1, share), len(mine) - 1)].tolist()
-    rest = np.setdiff1d(np.arange(len(labels)), train)
-    held = _cut(pictures, labels, int(labels.max()) + 1)
-    return held, sealed_ints(sorted(train)), sealed_ints(rest), sealed_ints([])
 
 
 def _strangers(

@@ -34,7 +34,7 @@ def ready(
 ) -> Ready:
     """Prepare the scenario's table with the streams of its seed, and the model that is given."""
     if scenario.prepared("prepare") == "pictures":
-        holdings, training, pool, strangers = picture_holdings(scenario, streams, table)
+        holdings, training, pool, strangers = picture_holdings(scenario, streams)
         return Ready(holdings, training, pool, {}, auxiliary=strangers)
     frame, label = _load(scenario, table)
     most = scenario.prepared("rows")

@@ -13,7 +13,6 @@ from whatleaks.errors import WireError
 from whatleaks.federation.boost.checks import possible, whole
 from whatleaks.federation.boost.columns import Columns
 from whatleaks.federation.boost.settings import MOST_CANDIDATES, PairFormat, SecureBoostSettings
-from whatleaks.federation.boost.spot_check import opened
 from whatleaks.federation.ciphers import read_cipher
 from whatleaks.models.boosted_trees import (
     Growth,
@@ -49,7 +48,6 @@ class ActiveParty:
         self._labels = labels
         self._settings = settings.boost
         self._pack = settings.pack
-        self._checks = settings.spot_checks
         self._rows_rng = streams.rng("rows")
         self._public, self._secret = keys
         self._post = post
@@ -73,8 +71,6 @@ class ActiveParty:
             if tree % self.outputs == 0:
                 self._round_margins = self.margins.copy()
             self.begin_tree(step, tree % self.outputs)
-            if tree < self.outputs:
-                yield from self.answer_checks(step)
             for level in range(step, step + depth):
                 self.send_nodes(level)
                 if not self.growth.slots:  # told to all: no record waits any more
@@ -111,16 +107,6 @@ class ActiveParty:
         for name in self._passives:
             self._post.send(step, ACTIVE, name, "rows", Plain(sealed(rows)))
             self._post.send(step, ACTIVE, name, "gradients", cipher)
-
-    def answer_checks(self, step: int) -> Programme[None]:
-        """Open every passive party's masked sums of derivatives: only their remainders leave."""
-        if not self._checks:
-            return
-        for name in self._passives:
-            payload = yield Expected(step, name, "challenge", (self._checks,), False)
-            asked = read_cipher(self._public, payload, 0, self._public.largest_bits)
-            told = opened(self._secret, asked, self._format.shift)
-            self._post.send(step, ACTIVE, name, "opened", Plain(told))
 
     def send_nodes(self, step: int) -> None:
         """Tell every party which record is in which node of the level."""

@@ -8,12 +8,10 @@ import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.crypto.additive import Encrypted, PublicKey
-from whatleaks.crypto.masking import digit_count
 from whatleaks.errors import WireError
 from whatleaks.federation.boost.checks import check_nodes, whole
 from whatleaks.federation.boost.columns import Columns
 from whatleaks.federation.boost.settings import PairFormat, SecureBoostSettings
-from whatleaks.federation.boost.spot_check import challenge, check, modulus_bits
 from whatleaks.federation.ciphers import read_cipher
 from whatleaks.models.boosted_trees import drawn_count
 from whatleaks.models.candidate_splits import Candidates
@@ -63,8 +61,6 @@ class PassiveParty:
             rows = yield Expected(step, ACTIVE, "rows", (self._drawn,), True)
             gradients = yield Expected(step, ACTIVE, "gradients", (self._drawn,), False)
             self.begin_tree(read_plain(rows), gradients)
-            if tree < outputs:
-                yield from self.spot_check(step)
             for level in range(step, step + boost.max_depth):
                 nodes = yield Expected(level, ACTIVE, "nodes", (self._records,), True)
                 self.send_sums(level, read_plain(nodes))
@@ -96,19 +92,6 @@ class PassiveParty:
         self._above: list[Encrypted] = []
         self._order: list[Ints] = []
         self._slot = np.zeros(self._records, dtype=np.int64)
-
-    def spot_check(self, step: int) -> Programme[None]:
-        """Have sums of derivatives opened that the first round's loss leaves no choice about."""
-        count = self._settings.spot_checks
-        if not count:
-            return
-        asked, drawn = challenge(self._key, self._gradients, count)
-        cipher = Cipher(self._key.scheme, (count,), self._key.outgoing(asked))
-        self._post.send(step, self._name, ACTIVE, "challenge", cipher)
-        shift = self._format.shift
-        shape = (count, digit_count(modulus_bits(shift)))
-        payload = yield Expected(step, ACTIVE, "opened", shape, True)
-        check(read_plain(payload), drawn, shift)
 
     @property
     def _slots(self) -> int:

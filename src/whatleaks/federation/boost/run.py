@@ -36,7 +36,6 @@ from whatleaks.errors import TableError, UsageError
 from whatleaks.federation.boost.active import ActiveParty
 from whatleaks.federation.boost.passive import PassiveParty
 from whatleaks.federation.boost.settings import LARGEST, BoostModelSettings, SecureBoostSettings
-from whatleaks.federation.boost.spelling import spelling
 from whatleaks.federation.boost.walking import SplitOwner, walk
 from whatleaks.federation.protocol import Federation, Progress
 from whatleaks.federation.roles import Hijacker
@@ -44,7 +43,7 @@ from whatleaks.models.additive import link
 from whatleaks.models.boosted_trees import BoostedTrees
 from whatleaks.models.shared_trees import OwnedSplits, SharedTree, depth_of, joined
 from whatleaks.seeds import Streams
-from whatleaks.threat.grants import Grant, Probes, Ranges, SpelledBins
+from whatleaks.threat.grants import Grant, Probes, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
 from whatleaks.wire.expected import Programme
@@ -161,18 +160,12 @@ class BoostFederation(Federation):
 
     settings_type = BoostModelSettings
     costly = True
-    models: ClassVar[Mapping[str, BoostModelSettings]] = {
-        "boost": BoostModelSettings(),
-        "boost-chosen": BoostModelSettings(queries=False, chosen=True),
-    }
+    models: ClassVar[Mapping[str, BoostModelSettings]] = {"boost": BoostModelSettings()}
     shows = frozenset({"left"})
 
     def offers(self, settings: BoostModelSettings) -> frozenset[type[Grant]]:
-        """Answers to made-up records, unless the prediction phase stays closed; what was spelled."""
-        more = ({Probes} if settings.queries else set()) | (
-            {SpelledBins} if settings.chosen else set()
-        )
-        return frozenset({Ranges, *more})
+        """Answers to made-up records, unless the prediction phase stays closed."""
+        return frozenset({Ranges, Probes} if settings.queries else {Ranges})
 
     def choose_rows(
         self,
@@ -211,7 +204,4 @@ class BoostFederation(Federation):
         passives = [holdings.joined((name,), rows.training) for name in holdings.passives]
         numbered = sealed_ints(np.searchsorted(present, labels))
         done = run(own, passives, numbered, settings.secure, streams, channel)
-        spelled = None
-        if settings.chosen:
-            spelled = spelling(own, passives, numbered, settings.secure, streams)
-        return BoostTrained(holdings, rows, settings, done, spelled)
+        return BoostTrained(holdings, rows, settings, done)

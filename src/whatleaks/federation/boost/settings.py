@@ -12,8 +12,6 @@ from whatleaks.models.boosted_trees import FRACTION, BoostSettings
 LARGEST = 2**30  # bytes of one message: Paillier ciphertexts of two million records
 MOST_CANDIDATES = 1 << 24  # of one party in one tree: more is no table but an attempt on memory
 
-MOST_CHECKS = 100
-
 
 @dataclass(frozen=True)
 class SecureBoostSettings:
@@ -23,7 +21,6 @@ class SecureBoostSettings:
     records than so many per bucket. Subtracting a ciphertext costs as much as adding ten to
     twenty: inverses are taken many at a time. ``pack`` puts many sums into a ciphertext before they are
     sent: with Paillier this saves most decryptions, with Okamoto-Uchiyama only bytes.
-    ``spot_checks``: how often a passive party checks the derivatives of every first tree.
     """
 
     boost: BoostSettings = field(default_factory=BoostSettings)
@@ -32,19 +29,12 @@ class SecureBoostSettings:
     insecure_test_key: bool = False
     subtract_above: int = 16
     pack: bool = True
-    spot_checks: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
         check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
-        if self.subtract_above < 0 or not 0 <= self.spot_checks <= MOST_CHECKS:
-            raise SpecError(
-                f"subtract_above is {self.subtract_above} and spot_checks {self.spot_checks}: use "
-                f"0 or more, and at most {MOST_CHECKS} checks"
-            )
-        if self.spot_checks and self.backend == "heu-ou":
-            # Numbers above its secret prime come back modulo it: remainders would tell the key.
-            raise SpecError("spot_checks return decrypted numbers: use backend heu-paillier")
+        if self.subtract_above < 0:
+            raise SpecError(f"subtract_above is {self.subtract_above}: use 0 or more")
 
 
 @dataclass(frozen=True)
@@ -77,8 +67,7 @@ class BoostModelSettings:
     until every threshold is known to ``epsilon`` on the scale 0 to 1. ``together`` searches all
     nodes with every query; off, one node after another as Algorithm 1 does. ``real_paths``: an
     owner answers only about records that can have come to the node, as far as its own nodes tell.
-    ``most_queries`` ends the search early; 0: never. ``chosen``: one round of trees is the active
-    party's to spell with (``spelling``). ``spot_checks`` as in the protocol's settings.
+    ``most_queries`` ends the search early; 0: never.
     """
 
     records: int = 200
@@ -96,8 +85,6 @@ class BoostModelSettings:
     together: bool = True
     real_paths: bool = False
     most_queries: int = 0
-    chosen: bool = False
-    spot_checks: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot train or search."""
@@ -122,7 +109,4 @@ class BoostModelSettings:
             learning_rate=self.learning_rate,
             min_child_weight=self.min_child_weight,
         )
-        return SecureBoostSettings(
-            boost, self.backend, self.key_bits, self.insecure_test_key,
-            spot_checks=self.spot_checks,
-        )  # fmt: skip
+        return SecureBoostSettings(boost, self.backend, self.key_bits, self.insecure_test_key)

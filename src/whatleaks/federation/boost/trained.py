@@ -8,7 +8,6 @@ enrolled there asks about made-up ones (L section 5.2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ from whatleaks.models.threshold_search import (
     columns_of,
     one_by_one,
 )
-from whatleaks.threat.grants import Grant, Probes, SpelledBins
+from whatleaks.threat.grants import Grant, Probes
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.exchange import Exchange
 from whatleaks.wire.expected import Programme
@@ -42,7 +41,6 @@ from whatleaks.wire.transcript import Transcript
 
 if TYPE_CHECKING:
     from whatleaks.federation.boost.run import Run
-    from whatleaks.federation.boost.spelling import Spelling
 
 
 class BoostTrained:
@@ -52,14 +50,8 @@ class BoostTrained:
     reading: Any = None
 
     def __init__(
-        self,
-        holdings: Holdings,
-        rows: Rows,
-        settings: BoostModelSettings,
-        run: Run,
-        spelled: Spelling | None = None,
+        self, holdings: Holdings, rows: Rows, settings: BoostModelSettings, run: Run
     ) -> None:
-        self.spelled = spelled
         self.holdings = holdings
         self.rows = rows
         self.settings = settings
@@ -76,32 +68,12 @@ class BoostTrained:
         return link(self.run.model.margins(joined))
 
     def offer(self, coalition: tuple[str, ...]) -> tuple[Grant, ...]:
-        """Return the public ranges, the answers to made-up records, and what was spelled."""
+        """Return the public ranges and the answers to made-up records."""
         unknown = victims(self.holdings, coalition)
         offered: list[Grant] = [public_ranges(self.holdings.joined(unknown).shape[1])]
         if self.settings.queries:
             offered.append(self._probes[0])
-        if self.spelled is not None:
-            offered.append(self._bins(self.spelled, unknown))
         return tuple(offered)
-
-    def _bins(self, spelled: Spelling, unknown: Sequence[str]) -> SpelledBins:
-        """Return the nodes of those parties whose columns are unknown, and which columns these are.
-
-        Candidates come in an order from the system's randomness, which tells nothing: sorted by who
-        lies left, one seed gives one answer.
-        """
-        first, last, count = {}, {}, 0
-        for party in unknown:
-            first[party], count = count, count + self.holdings.columns[party].shape[1]
-            last[party] = count
-        nodes = [node for node in spelled.nodes if node.party in first]
-        return SpelledBins(
-            tuple(sealed_ints(node.records) for node in nodes),
-            tuple(sealed_ints(node.left[np.lexsort(node.left.T)]) for node in nodes),
-            tuple(first[node.party] for node in nodes),
-            tuple(last[node.party] for node in nodes),
-        )
 
     def memory(self, party: str) -> tuple[object, ...]:
         """Return how many nodes each passive party owns: the shape of the trees."""
@@ -134,27 +106,13 @@ class BoostTrained:
                 "queries": sum(bounds.queries for bounds in found.values()),
                 "queries by the formula": int(told["nodes"]) * each,  # type: ignore[arg-type]
             }
-        if self.spelled is not None:
-            read = {int(record) for node in self.spelled.nodes for record in node.records}
-            told["records spelled"] = len(read)
-            if self.spelled.noticed is not None:
-                told["greedy noticed"] = self.spelled.noticed
         return told
 
     def notes(self) -> tuple[str, ...]:
         """Tell how much of the table trained."""
-        told = (
+        return (
             f"{len(self.rows.training)} of the table's {len(self.holdings.labels)} records grew "
             f"{len(self.run.trees)} trees on ciphertexts.",
-        )
-        if self.spelled is None or self.spelled.noticed is None:
-            return told
-        seen = "stopped" if self.spelled.noticed else "did not stop"
-        waits = self.settings.rounds > 1
-        return (
-            *told,
-            f"{self.settings.spot_checks} spot checks {seen} a partner that chose numbers in the first "
-            f"round. This one {'waited for the second' if waits else 'chose what they let pass'}.",
         )
 
     def outputs(self) -> Floats | None:

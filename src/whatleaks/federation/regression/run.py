@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from whatleaks import catalog
 from whatleaks.arrays import Floats, Ints, sealed_ints
@@ -39,19 +39,6 @@ from whatleaks.seeds import Streams
 from whatleaks.threat.grants import Grant, KnownValues, Queries, Ranges
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.parties import ACTIVE
-
-if TYPE_CHECKING:
-    pass
-
-
-def records_that_train(
-    holdings: Holdings, chosen: Rows, pool: Ints, settings: RegressionSettings, streams: Streams
-) -> Rows:
-    """Draw the records that train, which are those under attack; the ``pool`` is judged."""
-    own = holdings.columns[ACTIVE].shape[1]
-    count, _ = settings.sizes(own, len(chosen.training))
-    batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[:count])
-    return Rows(batch, batch, sealed_ints([]), chosen.auxiliary, pool)
 
 
 def with_spares(
@@ -108,7 +95,10 @@ class RegressionFederation(Federation):
         streams: Streams,
     ) -> Rows:
         """Train on some records and attack these; judge accuracy on all that did not train."""
-        return records_that_train(holdings, chosen, pool, settings, streams)
+        own = holdings.columns[ACTIVE].shape[1]
+        count, _ = settings.sizes(own, len(chosen.training))
+        batch = sealed_ints(streams.rng("batch").permutation(chosen.training)[:count])
+        return Rows(batch, batch, sealed_ints([]), chosen.auxiliary, pool)
 
     def train(
         self,

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from whatleaks.federation.regression.linear import Run
 
 
-class TrainedOnBatch:
-    """A finished training on ciphertexts, and what the evaluator can work out about it."""
+class RegressionTrained:
+    """A finished training with an arbiter, and what the evaluator can work out about it."""
 
     stop: str | None = None
     reading: Any = None
@@ -43,18 +43,19 @@ class TrainedOnBatch:
         rows: Rows,
         settings: SecureLinearSettings,
         streams: Streams,
-        link: Link = LINEAR,
+        run: Run,
+        link: Link,
+        passives: list[Floats],
+        curious: str = ACTIVE,
     ) -> None:
         self.holdings = holdings
         self.rows = rows
         self.settings = settings
+        self.run = run
         self.link = link
         self._streams = streams
-
-    def release(self, rows: Ints, channel: Channel, guard: Guard) -> Floats | None:
-        """Release nothing: what the active party is shown it was sent in training."""
-        del rows, channel, guard
-        return None
+        self._passives = passives
+        self._curious = curious
 
     def classes(self, rows: Ints, guard: Guard) -> Ints | None:
         """Class records by the minimum of the loss on the batch.
@@ -74,16 +75,17 @@ class TrainedOnBatch:
         return ridge_values(x, self.holdings, asked, self.settings.alpha)
 
     def facts(self) -> dict[str, Fact]:
-        """Tell the sizes of what was trained."""
+        """Tell the sizes of what was trained, and the loss of a record at the end."""
         widths = {name: table.shape[1] for name, table in self.holdings.columns.items()}
         return {
             "attacker columns": self.curious_columns,
             "victim columns": sum(widths[name] for name in self.holdings.passives),
             "records": len(self.rows.training),
+            "loss": self.run.losses[-1] / len(self.rows.training),
         }
 
     def notes(self) -> tuple[str, ...]:
-        """Tell how much of the table trained, and in what batches."""
+        """Tell how much trained, in what batches, and what the protocol cannot stop."""
         records, everybody = len(self.rows.training), len(self.holdings.labels)
         size = self.settings.batch_size or records
         made_up = self.made_up
@@ -95,21 +97,28 @@ class TrainedOnBatch:
             "equations for a batch are made of.",
             "Accuracy is that of the loss's minimum with an intercept, where more epochs would lead, "
             "with any defense on the way there: what a defense costs in epochs is not in it.",
+            "the partner is taken to follow the protocol: one that does not can have the arbiter "
+            f"decrypt {self.curious_columns} numbers of its choice in every step, and nothing here stops it.",
         )
 
     @property
     def made_up(self) -> int:
         """How many fake columns the curious party added."""
-        return self.settings.fake_columns
+        if self._curious == ACTIVE:
+            return self.settings.fake_columns
+        names = dict(zip(self.holdings.passives, self._passives, strict=True))
+        held = self.holdings.columns[self._curious]
+        return int(names[self._curious].shape[1]) - int(held.shape[1])
 
     @property
     def curious_columns(self) -> int:
         """How many columns the curious party has, fakes included."""
-        return int(self.holdings.columns[ACTIVE].shape[1]) + self.made_up
+        return int(self.holdings.columns[self._curious].shape[1]) + self.made_up
 
     def tables(self) -> tuple[Floats, list[Floats], Floats]:
-        """Return own columns, passive tables and targets as they trained."""
-        return tables_of(self.holdings, self.rows, self.link)
+        """Return own columns, passive tables (with fakes) and targets as they trained."""
+        own, _, target = tables_of(self.holdings, self.rows, self.link)
+        return own, self._passives, target
 
     def outputs(self) -> Floats | None:
         """Return the passive parties' summed z of every record (rows) in every epoch (columns)."""
@@ -123,45 +132,6 @@ class TrainedOnBatch:
             for rows in self.settings.batches(records, epoch):
                 found[rows, epoch] = next(steps)
         return sealed(found)
-
-
-class RegressionTrained(TrainedOnBatch):
-    """A training with an arbiter, who decrypted gradients."""
-
-    def __init__(
-        self,
-        holdings: Holdings,
-        rows: Rows,
-        settings: SecureLinearSettings,
-        streams: Streams,
-        run: Run,
-        link: Link,
-        passives: list[Floats],
-        curious: str = ACTIVE,
-    ) -> None:
-        super().__init__(holdings, rows, settings, streams, link)
-        self.run = run
-        self._passives = passives
-        self._curious = curious
-
-    @property
-    def made_up(self) -> int:
-        """How many fake columns the curious party added."""
-        if self._curious == ACTIVE:
-            return super().made_up
-        names = dict(zip(self.holdings.passives, self._passives, strict=True))
-        held = self.holdings.columns[self._curious]
-        return int(names[self._curious].shape[1]) - int(held.shape[1])
-
-    @property
-    def curious_columns(self) -> int:
-        """How many columns the curious party has, fakes included."""
-        return int(self.holdings.columns[self._curious].shape[1]) + self.made_up
-
-    def tables(self) -> tuple[Floats, list[Floats], Floats]:
-        """Return own columns, passive tables (with fakes) and targets as they trained."""
-        own, _, target = super().tables()
-        return own, self._passives, target
 
     def replayed(self, holdings: Holdings, channel: Channel) -> RegressionTrained:
         """Return the same training of other ``holdings``, in the clear, fake columns as they were."""
@@ -218,10 +188,6 @@ class RegressionTrained(TrainedOnBatch):
         rows, columns = np.nonzero(corollary_positions(table, weights))
         return KnownValues(sealed_ints(rows), sealed_ints(columns), sealed(table[rows, columns]))
 
-    def facts(self) -> dict[str, Fact]:
-        """Tell the sizes of what was trained, and the loss of a record at the end."""
-        return {**super().facts(), "loss": self.run.losses[-1] / len(self.rows.training)}
-
     def memory(self, party: str) -> tuple[object, ...]:
         """Return a data party's own part in the training, or what the arbiter's key opens."""
         if party == ARBITER:
@@ -248,14 +214,6 @@ class RegressionTrained(TrainedOnBatch):
         returned = np.concatenate([one.gradients for one in held], axis=1)
         return DecryptedSteps(
             sealed(np.stack(gradients)[:count]), sealed(returned[:count]), tuple(residuals)
-        )
-
-    def notes(self) -> tuple[str, ...]:
-        """Tell what was trained, and what the protocol cannot stop."""
-        return (
-            *super().notes(),
-            "the partner is taken to follow the protocol: one that does not can have the arbiter "
-            f"decrypt {self.curious_columns} numbers of its choice in every step, and nothing here stops it.",
         )
 
 
