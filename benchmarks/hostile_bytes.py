@@ -31,7 +31,7 @@ from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import generate_keys, load_public
 from whatleaks.errors import WhatleaksError
 
-BITS = {"heu-paillier": 512, "heu-ou": 1024, "phe-paillier": 512}
+BITS = {"paillier": 512, "okamoto-uchiyama": 1024}
 
 
 class Tally:
@@ -127,7 +127,7 @@ def worst() -> None:
         return b"WLK1" + struct.pack("<I", len(header)) + header
 
     prime = (1 << 61) - 1
-    public, _ = generate_keys("heu-paillier", 512, insecure_test_key=True)
+    public, _ = generate_keys("paillier", 512, insecure_test_key=True)
     good = public.outgoing(public.encrypt(np.ones(20)))
     rows = b"\x94\xce" + struct.pack(">I", 8_000_000) + b"\x01\x02\xdc\x00\x14"
     at = good.index(b"\x94\x14\x01\x02\xdc\x00\x14")

@@ -83,7 +83,7 @@ def corpus() -> list[bytes]:
     leaf = np.zeros(3, dtype=np.int64)
     values: list[Any] = [
         Message(3, "passive", "active", "output", Plain(rng.normal(size=(4, 3)))),
-        Message(3, "passive", "active", "sums", Cipher("heu-paillier", (2, 3), bytes(200))),
+        Message(3, "passive", "active", "sums", Cipher("paillier", (2, 3), bytes(200))),
         {"w": rng.normal(size=5), "names": ("a", 1)},
         tree,
         Forest((tree, tree)),

@@ -51,7 +51,9 @@ def test_the_same_trees_as_in_the_clear_split_for_split(name: str) -> None:
     _, first, second = SETS[name]
     parts = np.split(x, [first, first + second], axis=1)
     boost = BoostSettings(rounds=2)
-    settings = SecureBoostSettings(boost, backend="heu-ou", key_bits=960, insecure_test_key=True)
+    settings = SecureBoostSettings(
+        boost, backend="okamoto-uchiyama", key_bits=960, insecure_test_key=True
+    )
     secure = run(parts[0], parts[1:], labels, settings, Streams(1), Channel())
     plain = train_joined(parts, labels, boost, Streams(1))
     assert encode(secure.model) == encode(plain)  # columns, bins, thresholds, sides and weights

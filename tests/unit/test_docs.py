@@ -107,7 +107,7 @@ def everything_sent() -> Channel:
     rng, streams, channel = np.random.default_rng(0), Streams(0), Channel()
     x, labels = rng.uniform(size=(12, 4)), np.arange(12) % 2
     own, other, y = x[:, :2], x[:, 2:], labels.astype(np.float64)
-    keys = generate_keys("phe-paillier", 512, insecure_test_key=True)
+    keys = generate_keys("paillier", 512, insecure_test_key=True)
     for masked in (False, True):
         settings = SecureLinearSettings(
             epochs=1, key_bits=512, insecure_test_key=True, mask_gradients=masked
@@ -129,7 +129,6 @@ def everything_sent() -> Channel:
 
 
 def test_every_kind_of_message_is_in_the_table_of_who_learns_what() -> None:
-    pytest.importorskip("heu", reason="needs sf-heu: pip install 'whatleaks[secure]'")
     text = (DOCS / "protocols.md").read_text().partition("## Who learns what")[2]
     cells = [line.split("|")[1:5] for line in text.splitlines() if line.startswith("| `")]
     listed = {

@@ -90,7 +90,7 @@ def test_it_trains_and_keeps_the_promises_of_its_card(card: Any, model: str, pas
 
 def test_a_listing_loads_nothing_heavy() -> None:
     """Federations are listed on every start: their engines load when they run."""
-    heavy = ("torch", "heu", "phe", "sklearn", "pandas")
+    heavy = ("torch", "flint", "sklearn", "pandas")
     code = (
         "import importlib, pkgutil, sys, whatleaks.federation as room\n"
         "for m in pkgutil.walk_packages(room.__path__, room.__name__ + '.'):\n"

@@ -1,20 +1,18 @@
-"""Shared squarings give the same products, and the fast matrix product is the library's."""
+"""Shared squarings, tables and shared inverses give the numbers of single powers and inverses."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
+from flint import fmpz_mod_ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whatleaks.crypto.heu_backend import HeuCiphers
-from whatleaks.crypto.keys import generate_keys
-from whatleaks.crypto.modular import horner, power_products, quotients
+from whatleaks.crypto.modular import Powers, power_products, quotients
 from whatleaks.errors import CryptoError
 
 MODULUS = (2**61 - 1) * (2**31 - 1)
+RING = fmpz_mod_ctx(MODULUS)
 
 
 @given(data=st.data(), rows=st.integers(1, 3), columns=st.integers(1, 5))
@@ -31,53 +29,34 @@ def test_products_equal_powers_one_by_one(data: st.DataObject, rows: int, column
         for b, e in zip(bases, powers, strict=True):
             product = product * pow(b, int(e), MODULUS) % MODULUS
         expected.append(product)
-    assert power_products(bases, exponents, MODULUS) == expected
+    found = power_products([RING(base) for base in bases], exponents)
+    assert [int(number) for number in found] == expected
 
 
-@pytest.mark.parametrize(("backend", "bits"), [("heu-paillier", 512), ("heu-ou", 1024)])
-def test_the_fast_product_is_the_librarys_to_the_byte(backend: str, bits: int) -> None:
-    pytest.importorskip("heu", reason="needs sf-heu: pip install 'whatleaks[secure]'")
-    rng = np.random.default_rng(0)
-    for _ in range(3):  # other keys: moduli with and without a bit at the top
-        key, _ = generate_keys(backend, bits, insecure_test_key=True)
-        ciphers = key._ciphers
-        assert isinstance(ciphers, HeuCiphers)
-        raw = ciphers._raw
-        assert raw is not None, "the layout is not read: products fall back to the slow library"
-        values = np.array([int(v) for v in rng.integers(-1000, 1000, 130)], dtype=object)
-        vector = ciphers.encrypt(values)
-        # 130 numbers of either sign: some have a zero byte or a bit at the top.
-        assert raw.write(raw.read(vector.serialize())) == vector.serialize()
-        matrix = np.array([[int(v) for v in row] for row in rng.integers(-50, 50, (12, 130))])
-        matrix = matrix.astype(object)
-        fast = ciphers.matmul_plain(matrix, vector)
-        ciphers._raw = None
-        slow = ciphers.matmul_plain(matrix, vector)
-        assert fast.serialize() == slow.serialize()
+@given(st.integers(2, 2**30), st.integers(0, 2**90))
+def test_powers_from_a_table_are_powers(base: int, exponent: int) -> None:
+    found = Powers([RING(base)], 91).power(exponent)
+    assert int(found) == pow(base, exponent, MODULUS)
 
 
-@given(st.integers(1, 4), st.integers(1, 7), st.integers(1, 90), st.integers(0, 2**32))
-def test_horner_is_the_product_of_powers_of_two(
-    rows: int, columns: int, bits: int, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    numbers = [int(n) for n in rng.integers(1, 2**62, 9)]
-    places = rng.integers(0, 9, (rows, columns))
-    expected = [
-        math.prod(pow(numbers[p], 2 ** (bits * r), MODULUS) for r, p in enumerate(column)) % MODULUS
-        for column in places.T.tolist()
-    ]
-    assert horner(numbers, places, bits, MODULUS) == expected
+def test_random_products_are_of_powers_of_all_bases(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Powers([RING(3), RING(5)], 12)  # two digits each, the lower one first
+    drawn = bytes([7, 1 + 64, 2, 63 + 128])  # only the lowest six bits count
+    monkeypatch.setattr("secrets.token_bytes", lambda count: drawn[:count])
+    assert int(table.random()) == pow(3, 7 + 64 * 1, MODULUS) * pow(5, 2 + 64 * 63, MODULUS) % (
+        MODULUS
+    )
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**90), st.integers(1, 2**30)), min_size=1, max_size=9))
 def test_quotients_are_those_of_single_inverses(pairs: list[tuple[int, int]]) -> None:
     left, right = zip(*pairs, strict=True)
     expected = [a * pow(b, -1, MODULUS) % MODULUS for a, b in pairs]
-    assert quotients(left, right, MODULUS) == expected
+    found = quotients([RING(a) for a in left], [RING(b) for b in right])
+    assert [int(number) for number in found] == expected
 
 
 def test_what_has_no_inverse_is_refused_and_nothing_is_nothing() -> None:
     with pytest.raises(CryptoError, match="has no inverse"):
-        quotients([5, 7], [3, 2**31 - 1], MODULUS)
-    assert horner([], np.zeros((2, 0), dtype=np.int64), 8, MODULUS) == []
+        quotients([RING(5), RING(7)], [RING(3), RING(2**31 - 1)])
+    assert quotients([], []) == []

@@ -26,7 +26,7 @@ def houses(rows: int = 300) -> pd.DataFrame:
 
 @pytest.mark.parametrize("model", ["lr", "encrypted"])
 def test_an_audit_with_a_price_as_label(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = generate_keys("heu-paillier", 512, insecure_test_key=True)  # test_key_sizes: no matter
+    short = generate_keys("paillier", 512, insecure_test_key=True)  # test_key_sizes: no matter
     monkeypatch.setattr(linear, "generate_keys", lambda *_, **__: short)
     result = whatleaks.audit(houses(), "price", ["garden", "income"], model=model, **QUICK).result
     assert len(result.classes) == 4

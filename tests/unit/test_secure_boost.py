@@ -29,13 +29,13 @@ from whatleaks.wire.message import Cipher, Message, Plain
 
 Keys = tuple[PublicKey, SecretKey]
 BOOST = BoostSettings(rounds=2, max_bin=6, min_child_weight=0.2)
-FAST = SecureBoostSettings(BOOST, backend="heu-ou", key_bits=960, insecure_test_key=True)
+FAST = SecureBoostSettings(BOOST, backend="okamoto-uchiyama", key_bits=960, insecure_test_key=True)
 STREAMS = Streams(7)
 
 
 @pytest.fixture(scope="module")
 def keys() -> Keys:
-    return generate_keys("heu-ou", 960, insecure_test_key=True)
+    return generate_keys("okamoto-uchiyama", 960, insecure_test_key=True)
 
 
 def tables(
@@ -78,9 +78,8 @@ def test_the_trees_are_those_of_the_joined_table(
     "changes",
     [
         {"pack": False},
-        {"backend": "phe-paillier", "key_bits": 512},
-        {"backend": "heu-paillier", "key_bits": 512, "subtract_above": 0},
-        {"backend": "phe-paillier", "key_bits": 512, "subtract_above": 0, "pack": False},
+        {"backend": "paillier", "key_bits": 512},
+        {"backend": "paillier", "key_bits": 512, "subtract_above": 0, "pack": False},
     ],
 )
 def test_neither_backend_nor_packing_changes_a_tree(changes: dict[str, Any]) -> None:
@@ -305,7 +304,7 @@ def test_every_node_has_an_order_of_its_own(keys: Keys) -> None:
     rng = np.random.default_rng(0)
     party = PassiveParty("passive", parts[1], FAST, rng, keys[0], Channel())
     data = keys[0].outgoing_new(np.arange(60).astype(object), 40)
-    party.begin_tree(np.arange(60.0), Cipher("heu-ou", (60,), data))
+    party.begin_tree(np.arange(60.0), Cipher("okamoto-uchiyama", (60,), data))
     party.send_sums(0, np.zeros(60))
     (root,) = party._order
     party.send_sums(1, np.arange(60.0) % 2)
@@ -336,7 +335,7 @@ def test_what_no_honest_party_sends_is_refused_by_name(keys: Keys) -> None:
         active.divide([np.ones(60)])
 
 
-@pytest.mark.parametrize("backend", ["heu-ou", "heu-paillier", "phe-paillier"])
+@pytest.mark.parametrize("backend", ["okamoto-uchiyama", "paillier"])
 def test_packed_numbers_come_back(backend: str) -> None:
     public, secret = generate_keys(backend, 1024, insecure_test_key=True)
     for count in (1, 2, 5, 23):
@@ -360,7 +359,7 @@ def test_histograms_of_both_backends_are_exact() -> None:
     numbers = np.array([int(n) for n in rng.integers(-(2**50), 2**50, 30)], dtype=object)
     buckets = rng.integers(0, 5, (30, 3)).astype(np.int8)
     groups = [rng.random(30) < 0.5, np.zeros(30, dtype=np.bool_), np.ones(30, dtype=np.bool_)]
-    for backend in ("heu-paillier", "heu-ou", "phe-paillier"):
+    for backend in ("paillier", "okamoto-uchiyama"):
         public, secret = generate_keys(backend, 1024, insecure_test_key=True)
         encrypted = public.encrypt_integers(numbers, 50)
         sums = public.bucket_sums(encrypted, buckets, 5, groups)
@@ -389,15 +388,15 @@ def test_messages_that_do_not_fit_are_refused(keys: Keys) -> None:
     rng = np.random.default_rng(0)
     party = PassiveParty("passive", parts[1], FAST, rng, keys[0], Channel())
     sent = keys[0].outgoing_new(np.arange(3).astype(object), 50)
-    cipher = Cipher("heu-ou", (3,), sent)
+    cipher = Cipher("okamoto-uchiyama", (3,), sent)
     with pytest.raises(WireError, match="derivatives of 2 records"):
         party.begin_tree(np.array([0.0, 1.0]), cipher)
     with pytest.raises(WireError, match=r"rows must lie in 0\.\.59"):
         party.begin_tree(np.array([0.0, 1.0, 60.0]), cipher)
     with pytest.raises(WireError, match="whole numbers"):
         party.begin_tree(np.array([0.0, 1.0, 1.5]), cipher)
-    with pytest.raises(WireError, match="under heu-ou"):
-        party.begin_tree(np.arange(3.0), replace(cipher, scheme="phe-paillier"))
+    with pytest.raises(WireError, match="under okamoto-uchiyama"):
+        party.begin_tree(np.arange(3.0), replace(cipher, scheme="paillier"))
     with pytest.raises(WireError, match="names a record more than once"):
         party.begin_tree(np.array([0.0, 1.0, 1.0]), cipher)
     party.begin_tree(np.arange(3.0), cipher)
@@ -433,7 +432,7 @@ def test_tables_and_settings_that_cannot_train_are_refused(keys: Keys) -> None:
         train(parts[:1], labels, FAST, keys)
     with pytest.raises(SpecError, match="key_bits is 960"):
         replace(FAST, insecure_test_key=False)
-    with pytest.raises(SpecError, match="Did you mean 'heu-ou'"):
-        replace(FAST, backend="heu-uo")
+    with pytest.raises(SpecError, match="Did you mean 'okamoto-uchiyama'"):
+        replace(FAST, backend="okamoto-uchiama")
     with pytest.raises(SpecError, match="subtract_above"):
         replace(FAST, subtract_above=-1)

@@ -99,7 +99,7 @@ def test_masks_do_not_change_a_bit_and_the_arbiter_sees_noise() -> None:
 
 
 def test_what_the_arbiter_decrypts_under_a_mask_does_not_depend_on_the_value() -> None:
-    key, secret = generate_keys("phe-paillier", 512, insecure_test_key=True)
+    key, secret = generate_keys("paillier", 512, insecure_test_key=True)
     quarter = np.zeros(2)
     count = 200
     for row, value in enumerate((-5.0, 5.0)):
@@ -132,7 +132,7 @@ def test_shuffling_takes_every_row_once_and_another_order_each_epoch() -> None:
 
 @pytest.fixture(scope="module")
 def keys() -> tuple[PublicKey, SecretKey]:
-    return generate_keys("heu-paillier", 512, insecure_test_key=True)
+    return generate_keys("paillier", 512, insecure_test_key=True)
 
 
 @pytest.mark.parametrize("link", [LINEAR, LOGISTIC], ids=lambda link: link.name)

@@ -22,9 +22,7 @@ def audited() -> AuditResult:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(60, 7)), columns=list("abcdefg"))
     frame["y"] = (frame["a"] + frame["g"] > 0).astype(int)
-    short = generate_keys(
-        "heu-paillier", 512, insecure_test_key=True
-    )  # numbers do not depend on it
+    short = generate_keys("paillier", 512, insecure_test_key=True)  # numbers do not depend on it
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linear, "generate_keys", lambda *_, **__: short)
         report = whatleaks.audit(

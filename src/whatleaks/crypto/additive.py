@@ -1,7 +1,7 @@
 """Additively homomorphic encryption of real vectors: add, and multiply by plain matrices.
 
-A backend (``IntegerCiphers``) knows one cryptosystem and works on integers. ``PublicKey``
-adds what every backend needs: fixed point, its scale, and a worst-case size that refuses
+One of ``Ciphers`` knows one cryptosystem and works on integers. ``PublicKey``
+adds what every one needs: fixed point, its scale, and a worst-case size that refuses
 an operation before a result could wrap around. Scale and size follow from the operations
 alone, never from a value, so what is written beside a ciphertext tells nothing.
 
@@ -16,7 +16,7 @@ import secrets
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -25,79 +25,10 @@ from whatleaks.crypto.fixed_point import BigInts, FixedPoint
 from whatleaks.crypto.packing import layout, slots_of, unpacked
 from whatleaks.errors import CryptoError
 
+if TYPE_CHECKING:
+    from whatleaks.crypto.ciphers import Ciphers
+
 _HEADER = struct.Struct("<8sHHI")  # key, fraction, bits, count
-
-
-class IntegerCiphers(Protocol):
-    """One cryptosystem under one public key, on vectors of integers.
-
-    The ciphertext vector is the backend's own object; nobody else looks into it.
-    """
-
-    @property
-    def scheme(self) -> str:
-        """The cryptosystem's name, as it stands on the wire."""
-        ...
-
-    @property
-    def key_bytes(self) -> bytes:
-        """The public key, from which ``fingerprint`` follows."""
-        ...
-
-    @property
-    def largest(self) -> int:
-        """Integers from minus this to this decrypt to themselves; Paillier has no others."""
-        ...
-
-    def encrypt(self, integers: BigInts) -> Any:
-        """Encrypt a vector with fresh randomness."""
-        ...
-
-    def add(self, left: Any, right: Any) -> Any:
-        """Add two vectors."""
-        ...
-
-    def add_plain(self, vector: Any, integers: BigInts) -> Any:
-        """Add plain integers."""
-        ...
-
-    def matmul_plain(self, matrix: BigInts, vector: Any) -> Any:
-        """Multiply a plain matrix by a vector."""
-        ...
-
-    def subtract(self, left: Any, right: Any) -> Any:
-        """Subtract two vectors."""
-        ...
-
-    def take(self, vector: Any, places: Ints) -> Any:
-        """Return the elements at ``places``, in that order."""
-        ...
-
-    def pack(self, vector: Any, places: Ints, bits: int) -> Any:
-        """Return for every column of ``places`` the sum of ``2**(bits * r) * vector[places[r]]``."""
-        ...
-
-    def bucket_sums(
-        self, vector: Any, buckets: Buckets, count: int, groups: list[Bools]
-    ) -> list[Any]:
-        """Sum the elements of each group by bucket, cumulatively along the buckets.
-
-        ``buckets[i, c]`` says into which of ``count`` buckets element i falls in column c.
-        A group's result holds ``columns * count`` elements, column after column.
-        """
-        ...
-
-    def rerandomise(self, vector: Any) -> Any:
-        """Give the same plain vector new randomness."""
-        ...
-
-    def to_bytes(self, vector: Any) -> bytes:
-        """Write a vector; the length depends on the key and the number of elements only."""
-        ...
-
-    def from_bytes(self, data: bytes, count: int) -> Any:
-        """Read a vector of ``count`` elements."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +45,7 @@ class Encrypted:
 class PublicKey:
     """Encrypts, and computes on what is encrypted; cannot decrypt."""
 
-    def __init__(self, ciphers: IntegerCiphers, numbers: FixedPoint) -> None:
+    def __init__(self, ciphers: Ciphers, numbers: FixedPoint) -> None:
         self._ciphers = ciphers
         self.numbers = numbers
         # Integers of this many bits, positive or negative, decrypt to themselves.
@@ -295,15 +226,18 @@ class PublicKey:
         """Encrypt real numbers straight onto the wire, likewise randomised once."""
         return self._written(self.encrypt(values))
 
-    def rerandomise(self, encrypted: Encrypted) -> Encrypted:
-        """Return other ciphertexts of the same numbers."""
+    def rerandomise(self, encrypted: Encrypted, to_owner: bool = True) -> Encrypted:
+        """Return other ciphertexts of the same numbers; see ``ciphers`` for ``to_owner``."""
         self._check(encrypted)
-        vector = self._ciphers.rerandomise(encrypted.vector)
+        vector = self._ciphers.rerandomise(encrypted.vector, to_owner)
         return self._made(vector, encrypted.count, encrypted.fraction, encrypted.bits)
 
-    def outgoing(self, encrypted: Encrypted) -> bytes:
-        """Re-randomise and write for the wire: the only way out for what was computed."""
-        return self._written(self.rerandomise(encrypted))
+    def outgoing(self, encrypted: Encrypted, to_owner: bool = True) -> bytes:
+        """Re-randomise and write for the wire: the only way out for what was computed.
+
+        ``to_owner``: the receiver may have the secret key.
+        """
+        return self._written(self.rerandomise(encrypted, to_owner))
 
     def incoming(self, data: bytes, count: int, fraction: int, bits: int) -> Encrypted:
         """Read ``count`` numbers from the wire; bytes for another key or length are refused.

@@ -29,10 +29,16 @@ def read_sum(key: PublicKey, cipher: Payload) -> Encrypted:
 
 
 def send_encrypted(
-    post: Post, key: PublicKey, step: int, way: tuple[str, str], kind: str, encrypted: Encrypted
+    post: Post,
+    key: PublicKey,
+    step: int,
+    way: tuple[str, str],
+    kind: str,
+    encrypted: Encrypted,
+    to_owner: bool = True,
 ) -> None:
     """Send a vector from one party to another; it is re-randomised on its way out."""
-    cipher = Cipher(key.scheme, (encrypted.count,), key.outgoing(encrypted))
+    cipher = Cipher(key.scheme, (encrypted.count,), key.outgoing(encrypted, to_owner))
     post.send(step, *way, kind, cipher)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HOME = "whatleaks"
 _NAMED = 3  # changed modules that a message names
-PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "torch", "sf-heu", "phe")
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "torch", "python-flint")
 
 
 @dataclass(frozen=True)

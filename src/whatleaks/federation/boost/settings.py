@@ -24,7 +24,7 @@ class SecureBoostSettings:
     """
 
     boost: BoostSettings = field(default_factory=BoostSettings)
-    backend: str = "heu-paillier"
+    backend: str = "paillier"
     key_bits: int = 2048
     insecure_test_key: bool = False
     subtract_above: int = 16
@@ -76,7 +76,7 @@ class BoostModelSettings:
     max_bin: int = 32
     learning_rate: float = 0.3
     min_child_weight: float = 1.0
-    backend: str = "heu-paillier"
+    backend: str = "paillier"
     key_bits: int = 2048
     insecure_test_key: bool = False
     queries: bool = True

@@ -30,7 +30,7 @@ class HorizontalSettings:
     alpha: float = 0.0
     initial_spread: float = 0.1
     averaging: str = "encrypted"
-    backend: str = "heu-paillier"
+    backend: str = "paillier"
     key_bits: int = 2048
     insecure_test_key: bool = False
 

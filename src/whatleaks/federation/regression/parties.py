@@ -131,7 +131,8 @@ class Party:
         )
 
     def _send(self, step: int, receiver: str, kind: str, encrypted: Encrypted) -> None:
-        send_encrypted(self._post, self._key, step, (self._name, receiver), kind, encrypted)
+        way, to_owner = (self._name, receiver), receiver == ARBITER
+        send_encrypted(self._post, self._key, step, way, kind, encrypted, to_owner)
 
 
 class PassiveParty(Party):

@@ -72,7 +72,7 @@ class SecureLinearSettings:
     fake_columns: int = 0
     fake_spread: float = 0.1
     queries: bool = True
-    backend: str = "heu-paillier"
+    backend: str = "paillier"
     key_bits: int = 2048
     insecure_test_key: bool = False
     mask_gradients: bool = False
@@ -102,11 +102,11 @@ class SecureLinearSettings:
         if self.shuffle_seed < 0:
             raise SpecError(f"shuffle_seed is {self.shuffle_seed}: use 0 or more")
         check_key_settings(self.backend, self.key_bits, self.insecure_test_key)
-        if self.backend == "heu-ou":
+        if self.backend == "okamoto-uchiyama":
             # Numbers above its secret prime come back modulo it: one difference is a multiple.
             raise SpecError(
-                "backend heu-ou (Okamoto-Uchiyama) gives its secret key away where decrypted "
-                "numbers are returned: use heu-paillier"
+                "backend okamoto-uchiyama gives its secret key away where decrypted "
+                "numbers are returned: use paillier"
             )
 
     def batch_count(self, records: int) -> int:
