@@ -25,8 +25,12 @@ from whatleaks.models.adversary_model import Seen, refined
 from whatleaks.models.box_solutions import half_star
 from whatleaks.models.linear import Linear
 from whatleaks.models.logistic import fit_logistic
-from whatleaks.papers.varasteh_setup import ADULT, BANK, COLUMNS, PENDIGITS, SATELLITE, SHARES
-from whatleaks.papers.varasteh_study import (
+from whatleaks.seeds import Streams
+from whatleaks.trial.preparing import ready
+from whatleaks.trial.scenario import Scenario
+from whatleaks.trial.settings import Settings
+from whatleaks_lab.papers.varasteh_setup import ADULT, BANK, COLUMNS, PENDIGITS, SATELLITE, SHARES
+from whatleaks_lab.papers.varasteh_study import (
     READING,
     Joint,
     VarastehStudy,
@@ -35,10 +39,6 @@ from whatleaks.papers.varasteh_study import (
     _windows,
     joint,
 )
-from whatleaks.seeds import Streams
-from whatleaks.trial.preparing import ready
-from whatleaks.trial.scenario import Scenario
-from whatleaks.trial.settings import Settings
 
 ROWS = 3000
 DIVISORS = (12, 6, 4, 3, 2)

@@ -11,18 +11,23 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from whatleaks.models.degrees_of_freedom import degrees_of_freedom, known_data_ratio
-from whatleaks.papers.protocol_inversion import ProtocolInversion, inverted, others_tables, trained
 from whatleaks.runs.work import work_from_dict
 from whatleaks.trial.plan import plan
 from whatleaks.trial.scenario import Scenario
 from whatleaks.trial.trial import attack, train
 from whatleaks.wire.parties import ACTIVE
+from whatleaks_lab.papers.ledger import STORED
+from whatleaks_lab.papers.protocol_inversion import (
+    ProtocolInversion,
+    inverted,
+    others_tables,
+    trained,
+)
 
-RESULTS = Path(__file__).parent.parent / "results" / "standard"
+RESULTS = STORED / "standard"
 # Relative error and seconds, as printed, in the order of the tables.
 TABLE_2 = [
     ("4.3e-4", 0.015), ("8.2e-5", 0.14), ("2.3e-3", 0.312), ("2.2e-4", 0.781), ("3.6e-6", 0.063),

@@ -23,12 +23,12 @@ from whatleaks.attacks.equations import equations
 from whatleaks.attacks.gradient_inversion import GradientInversion
 from whatleaks.models.additive import log_ratios
 from whatleaks.models.box_solutions import null_space, parts
-from whatleaks.papers.jiang_linear import FEW
-from whatleaks.papers.jiang_setup import SETS, SHORT
 from whatleaks.trial.phases import Phases
 from whatleaks.trial.plan import plan
 from whatleaks.trial.scenario import from_dict
 from whatleaks.trial.trial import stage_of, train
+from whatleaks_lab.papers.jiang_linear import FEW
+from whatleaks_lab.papers.jiang_setup import SETS, SHORT
 
 RECORDS = 50
 ATTACKS: tuple[tuple[str, Any], ...] = (

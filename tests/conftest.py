@@ -8,6 +8,8 @@ import random
 import secrets
 import shutil
 import tempfile
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,18 @@ os.environ.setdefault("WHATLEAKS_WORKERS", "1")  # there are as many tests at on
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("search" if os.environ.get("WHATLEAKS_SEARCH") else "same")
+
+
+def pytest_sessionstart() -> None:
+    """Stop in one line where entry points have changed since the package was installed here."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+    for group, entries in project["project"]["entry-points"].items():
+        if not entries.keys() <= metadata.entry_points(group=group).names:
+            pytest.exit(
+                f"the entry points {group} are not installed: "
+                "run .venv/bin/python -m pip install --no-deps --editable .",
+                returncode=3,
+            )
 
 
 # The longest files, longest first: a worker that took one of them last would work alone at the end.

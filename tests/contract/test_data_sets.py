@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from whatleaks.data import Dataset, card, fetch, load, load_images, names, prepare
+from whatleaks.data import Dataset, card, load, load_images, names, prepare
 from whatleaks.data.loading import options_of
-from whatleaks.data.registry import CARDS
+from whatleaks.data.registry import cards
 from whatleaks.errors import DataError, UsageError, WhatleaksError
+from whatleaks_lab.data.fetching import fetch
 
 TABLES = [name for name in names() if card(name).task != "images"]
 FILES = [name for name in TABLES if not card(name).embedded]
@@ -29,9 +30,9 @@ def shared() -> Path:
     return folder
 
 
-def test_twenty_published_and_five_embedded_sets() -> None:
-    assert sum(card.embedded for card in CARDS.values()) == 5
-    assert sum(not card.embedded for card in CARDS.values()) == 20
+def test_twenty_published_five_embedded_and_two_generated_sets() -> None:
+    assert sum(card.embedded for card in cards().values()) == 7
+    assert sum(not card.embedded for card in cards().values()) == 20
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if card(name).embedded])

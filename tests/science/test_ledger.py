@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 
 from whatleaks.errors import StoreError
-from whatleaks.papers.check import PROFILES, checks
-from whatleaks.papers.claim import Verdict, claims
-from whatleaks.papers.grouping import scenario_of, value
-from whatleaks.papers.jiang_defenses import ATTACKS as DEFENDED
-from whatleaks.papers.jiang_setup import ESA, GIA, SHADOW
-from whatleaks.papers.ledger import Entry, behind, judge, other_sources, read, stale, write
-from whatleaks.papers.luo_setup import FOREST_GRN, GRN
-from whatleaks.papers.varasteh_setup import COLUMNS, study_of
-from whatleaks.report.claims_page import write_pages
-from whatleaks.report.terminal import verdict_lines, verdicts
+from whatleaks.runs.grouping import scenario_of, value
 from whatleaks.runs.provenance import Sources
 from whatleaks.runs.record import Record
 from whatleaks.runs.runner import plan
 from whatleaks.trial.outcome import Quantity
+from whatleaks_lab.papers.check import PROFILES, checks
+from whatleaks_lab.papers.claim import Verdict, claims
+from whatleaks_lab.papers.jiang_defenses import ATTACKS as DEFENDED
+from whatleaks_lab.papers.jiang_setup import ESA, GIA, SHADOW
+from whatleaks_lab.papers.ledger import STORED as RESULTS
+from whatleaks_lab.papers.ledger import Entry, behind, judge, other_sources, read, stale, write
+from whatleaks_lab.papers.luo_setup import FOREST_GRN, GRN
+from whatleaks_lab.papers.varasteh_setup import COLUMNS, study_of
+from whatleaks_lab.report.claims_page import write_pages
+from whatleaks_lab.report.verdicts import verdict_lines, verdicts
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
 COMMITTED = sorted(path for name in PROFILES for path in RESULTS.glob(f"{name}/*.json"))
 STANDARD = {path.stem: path for path in COMMITTED if path.parent.name == "standard"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from whatleaks.papers.check import checks
 from whatleaks.runs.record import Record
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.scenario import from_dict
+from whatleaks_lab.papers.check import checks
 
 
 def record(

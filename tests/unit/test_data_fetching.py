@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from whatleaks.data.fetching import download, fetch
 from whatleaks.data.location import find
 from whatleaks.data.registry import Card, SourceFile
 from whatleaks.errors import DataError
+from whatleaks_lab.data.fetching import download, fetch
 
 TEXT = b"a;b;y\n1;2;no\n3;4;yes\n"
 

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from whatleaks.data.images import IMAGE_PARSERS
-from whatleaks.data.parsers import PARSERS
-from whatleaks.data.registry import CARDS, Card
+from whatleaks.data.registry import Card, cards
+from whatleaks_lab.data.parsers import PARSERS
+from whatleaks_lab.data.pictures import IMAGE_PARSERS
 
-PUBLISHED = [card for card in CARDS.values() if not card.embedded]
-by_name = pytest.mark.parametrize("card", list(CARDS.values()), ids=list(CARDS))
+PUBLISHED = [card for card in cards().values() if not card.embedded]
+by_name = pytest.mark.parametrize("card", list(cards().values()), ids=list(cards()))
 
 
 @by_name

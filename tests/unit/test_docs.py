@@ -18,8 +18,6 @@ from whatleaks.crypto.keys import generate_keys
 from whatleaks.federation.boost.run import predict_scores
 from whatleaks.federation.boost.run import run as run_boost
 from whatleaks.federation.boost.settings import SecureBoostSettings
-from whatleaks.federation.horizontal.run import run_horizontal
-from whatleaks.federation.horizontal.settings import HorizontalSettings
 from whatleaks.federation.regression.linear import run as run_linear
 from whatleaks.federation.regression.prediction import STYLES, predict
 from whatleaks.federation.regression.settings import LINEAR, SecureLinearSettings
@@ -27,6 +25,8 @@ from whatleaks.models.boosted_trees import BoostSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen
 from whatleaks.wire.channel import Channel
+from whatleaks_lab.horizontal.run import run_horizontal
+from whatleaks_lab.horizontal.settings import HorizontalSettings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

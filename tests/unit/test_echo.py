@@ -19,10 +19,11 @@ from whatleaks.errors import UsageError
 from whatleaks.federation.split.run import SplitFederation, SplitTrained
 from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.models.torch_network import Layers
-from whatleaks.papers.yao_echo import BLURRED, HIJACKED, HONEST, STEPS, judged, runs
-from whatleaks.papers.yao_setup import BREAKING
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
+from whatleaks_lab.papers.ledger import STORED
+from whatleaks_lab.papers.yao_echo import BLURRED, HIJACKED, HONEST, STEPS, judged, runs
+from whatleaks_lab.papers.yao_setup import BREAKING
 
 RNG = np.random.default_rng(0)
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,7 +114,7 @@ def test_the_study_pools_sets_and_judges_both_sides() -> None:
 
 
 def test_what_is_stored_follows_from_its_counts_by_the_rule() -> None:
-    stored = json.loads((ROOT / "results" / "gallery" / "yao-echo.json").read_text("utf-8"))
+    stored = json.loads((STORED / "gallery" / "yao-echo.json").read_text("utf-8"))
     again = judged(stored["counts"])
     assert (stored["rule"], stored["found"]) == (again["rule"], again["found"])
     for role, rate in again["rates"].items():

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from whatleaks.arrays import Floats
 from whatleaks.codec import encode
-from whatleaks.crypto.sharing import combine, from_halves, numbers_for, share, to_halves
 from whatleaks.errors import CryptoError, SpecError, TableError
-from whatleaks.federation.horizontal.run import HorizontalRun, plain_horizontal, run_horizontal
-from whatleaks.federation.horizontal.settings import HorizontalSettings
 from whatleaks.seeds import Streams
 from whatleaks.threat.exposures import what_was_seen
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Cipher, Plain
+from whatleaks_lab.horizontal.run import HorizontalRun, plain_horizontal, run_horizontal
+from whatleaks_lab.horizontal.settings import HorizontalSettings
+from whatleaks_lab.horizontal.sharing import combine, from_halves, numbers_for, share, to_halves
 
 FAST = HorizontalSettings(rounds=4, learning_rate=0.02, key_bits=512, insecure_test_key=True)
 STREAMS = Streams(3)

@@ -9,7 +9,6 @@ import pytest
 
 from whatleaks.crypto.additive import PublicKey, SecretKey
 from whatleaks.crypto.keys import generate_keys
-from whatleaks.crypto.psi import Answering, Asking
 from whatleaks.errors import CryptoError, SpecError, WhatleaksError, WireError
 from whatleaks.federation.boost.passive import PassiveParty as BoostPassive
 from whatleaks.federation.boost.settings import PairFormat, SecureBoostSettings
@@ -24,6 +23,7 @@ from whatleaks.federation.regression.settings import LINEAR, SecureLinearSetting
 from whatleaks.models.boosted_trees import FRACTION, BoostSettings, derivatives
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Cipher, Message, Payload, Plain
+from whatleaks_lab.psi import Answering, Asking
 
 Keys = tuple[PublicKey, SecretKey]
 SMALL = SecureLinearSettings(epochs=1, key_bits=512, insecure_test_key=True)

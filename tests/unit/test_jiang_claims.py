@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.papers.check import checks
-from whatleaks.papers.claim import Verdict
-from whatleaks.papers.jiang_alignment import (
+from whatleaks.runs.record import Record
+from whatleaks.runs.work import work_from_dict, work_to_dict
+from whatleaks.trial.outcome import Outcome
+from whatleaks.trial.scenario import from_dict
+from whatleaks.trial.trial import run_trial
+from whatleaks_lab.papers.check import checks
+from whatleaks_lab.papers.claim import Verdict
+from whatleaks_lab.papers.jiang_alignment import (
     AlignedRows,
     _by_intersection,
     _holdings,
     _in_the_clear,
     _wrong,
 )
-from whatleaks.papers.jiang_black_box import OWN
-from whatleaks.papers.jiang_setup import ESA, GIA, REGRESSION, SETS, SHADOW, base, steps_of
-from whatleaks.papers.ledger import read
-from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
-from whatleaks.report.trade_figure import jiang_figures
-from whatleaks.runs.record import Record
-from whatleaks.runs.work import work_from_dict, work_to_dict
-from whatleaks.trial.outcome import Outcome
-from whatleaks.trial.scenario import from_dict
-from whatleaks.trial.trial import run_trial
+from whatleaks_lab.papers.jiang_black_box import OWN
+from whatleaks_lab.papers.jiang_setup import ESA, GIA, REGRESSION, SETS, SHADOW, base, steps_of
+from whatleaks_lab.papers.ledger import STORED, read
+from whatleaks_lab.report.paper_document import figure_of, own_entries, results_part, rewritten
+from whatleaks_lab.report.trade_figure import jiang_figures
 
 
 def _record(work: object, numbers: dict[str, float]) -> Record:
@@ -107,7 +107,7 @@ def _with(record: Record, **numbers: float) -> Record:
 
 def test_j13_compares_the_shadow_with_the_best_bar_and_not_with_an_absurd_one() -> None:
     check = checks()["J13"]
-    results = Path(__file__).resolve().parents[2] / "results"
+    results = STORED
     records = read(results / "standard" / "J13.json", check).records
 
     def note(**numbers: float) -> str:
@@ -135,13 +135,11 @@ def test_steps_in_a_text_are_those_of_the_runs(profile: str) -> None:
 def test_the_document_and_its_figures_say_what_the_committed_results_say() -> None:
     root = Path(__file__).resolve().parents[2]
     path = root / "docs" / "papers" / "jiang.md"
-    entries = own_entries("J", root / "results")
+    entries = own_entries("J", STORED)
     text = path.read_text("utf-8")
     assert rewritten(text, results_part(entries, "jiang")) == text
     drawn = {entry.claim.id: figure_of(entry) for entry in entries}
-    drawn |= {
-        f"defenses-{name}": figure for name, figure in jiang_figures(root / "results").items()
-    }
+    drawn |= {f"defenses-{name}": figure for name, figure in jiang_figures(STORED).items()}
     for name, figure in drawn.items():
         if figure:
             assert (path.parent / "jiang" / f"{name}.svg").read_text("utf-8") == figure

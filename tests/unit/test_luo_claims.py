@@ -11,15 +11,16 @@ import pytest
 
 from whatleaks.errors import DataError, WhatleaksError
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.papers import comparison
-from whatleaks.papers.check import PROFILES, checks
-from whatleaks.papers.claim import Verdict
-from whatleaks.papers.grouping import scenario_of
-from whatleaks.papers.luo_setup import BANK, CREDIT, DRIVE, FOREST_GRN, GRN, NEWS
-from whatleaks.report.claims_page import draw
+from whatleaks.runs.grouping import scenario_of
 from whatleaks.runs.record import Record
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.scenario import Scenario, from_dict
+from whatleaks_lab.papers import comparison
+from whatleaks_lab.papers.check import PROFILES, checks
+from whatleaks_lab.papers.claim import Verdict
+from whatleaks_lab.papers.ledger import STORED
+from whatleaks_lab.papers.luo_setup import BANK, CREDIT, DRIVE, FOREST_GRN, GRN, NEWS
+from whatleaks_lab.report.claims_page import draw
 
 HOLDS, PARTLY, FAILS = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
 Numbers = Callable[[Any], Mapping[str, Any]]  # of a scenario, or of a worked example
@@ -89,7 +90,7 @@ def test_u03_does_not_count_shares_below_the_threshold() -> None:
 
 # U05: the worked tree -----------------------------------------------------------------------
 def worked(**changed: Any) -> Numbers:
-    from whatleaks.papers.luo_trees import ALPHA, BETA
+    from whatleaks_lab.papers.luo_trees import ALPHA, BETA
 
     right = {
         "beta": BETA, "alpha": ALPHA, "paths": 5, "paths by own columns": 2,
@@ -227,7 +228,7 @@ def test_u11_all_three_verdicts() -> None:
 def test_the_rank_correlation_matches_scipy_and_its_interval_covers_zero_for_noise() -> None:
     from scipy.stats import spearmanr
 
-    from whatleaks.papers.luo_conditions import spearman
+    from whatleaks_lab.papers.luo_conditions import spearman
 
     rng = np.random.default_rng(3)
     covered = 0
@@ -377,7 +378,7 @@ def test_runs_that_cannot_be_paired_are_refused() -> None:
 
 
 def test_generated_sets_are_the_same_twice_and_have_the_papers_shape() -> None:
-    from whatleaks.data.generated import GENERATED, generated
+    from whatleaks_lab.data.generated import GENERATED, generated
 
     for name, (rows, columns, classes) in GENERATED.items():
         table = generated(name)
@@ -409,11 +410,11 @@ def test_scenarios_that_cannot_run_are_refused() -> None:
 
 
 def test_the_document_says_what_the_committed_results_say() -> None:
-    from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
+    from whatleaks_lab.report.paper_document import figure_of, own_entries, results_part, rewritten
 
     root = Path(__file__).resolve().parents[2]
     path = root / "docs" / "papers" / "luo.md"
-    entries = own_entries("U", root / "results")
+    entries = own_entries("U", STORED)
     text = path.read_text("utf-8")
     assert rewritten(text, results_part(entries, "luo")) == text
     for entry in entries:

@@ -7,18 +7,18 @@ import pytest
 
 from whatleaks.crypto.keys import generate_keys
 from whatleaks.errors import AttackError
-from whatleaks.federation.horizontal.run import run_horizontal
-from whatleaks.federation.horizontal.settings import HorizontalSettings
 from whatleaks.federation.regression.linear import plain_linear, run
 from whatleaks.federation.regression.settings import SecureLinearSettings
 from whatleaks.models.colluding_arbiter import table_from_gradients
 from whatleaks.models.gram_rows import corollary_positions, fitting_tables
-from whatleaks.models.horizontal_gram import others_gradients, others_gram
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.message import Plain
 from whatleaks.wire.parties import PASSIVE
 from whatleaks.wire.transcript import Transcript
+from whatleaks_lab.horizontal.gram import others_gradients, others_gram
+from whatleaks_lab.horizontal.run import run_horizontal
+from whatleaks_lab.horizontal.settings import HorizontalSettings
 
 QUICK = {"key_bits": 512, "insecure_test_key": True}
 

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from whatleaks.errors import SpecError, TableError
-from whatleaks.papers.protocol_inversion import (
+from whatleaks.runs.sweep import parse
+from whatleaks_lab.papers.protocol_inversion import (
     HORIZONTAL,
     ProtocolInversion,
     inverted,
     others_tables,
     trained,
 )
-from whatleaks.runs.sweep import parse
 
 ASKED = ProtocolInversion(HORIZONTAL, "iris", columns=3, records=4, others=12, rounds=40)
 EXAMPLE = Path(__file__).parents[2] / "examples" / "horizontal.toml"

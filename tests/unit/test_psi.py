@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from whatleaks.codec import encode
-from whatleaks.crypto.psi import Answering, Asking, align, check_ids, normal_form
 from whatleaks.errors import CryptoError, TableError
+from whatleaks_lab.psi import Answering, Asking, align, check_ids, normal_form
 
 
 def test_ids_are_checked_without_the_library() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from whatleaks.papers.jiang_defenses import Found
-from whatleaks.report.trade_figure import front, placed, trade_figure
+from whatleaks_lab.papers.jiang_defenses import Found
+from whatleaks_lab.report.trade_figure import front, placed, trade_figure
 
 POINTS = {
     "no defense": (0.9, 0.8),

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from whatleaks.papers.check import checks
-from whatleaks.papers.varasteh_setup import COLUMNS, SEEDS
-from whatleaks.papers.varasteh_study import VarastehStudy
-from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
 from whatleaks.runs.record import Record
 from whatleaks.runs.work import work_from_dict, work_to_dict
 from whatleaks.trial.outcome import Outcome
+from whatleaks_lab.papers.check import checks
+from whatleaks_lab.papers.ledger import STORED
+from whatleaks_lab.papers.varasteh_setup import COLUMNS, SEEDS
+from whatleaks_lab.papers.varasteh_study import VarastehStudy
+from whatleaks_lab.report.paper_document import figure_of, own_entries, results_part, rewritten
 
 THREE = ("bank-marketing", "adult", "statlog-satellite")
 FOUR = (*THREE, "pendigits")
@@ -145,7 +146,7 @@ def test_a_study_reads_back_and_judged_seeds_are_fresh() -> None:
 def test_the_document_says_what_the_committed_results_say() -> None:
     root = Path(__file__).resolve().parents[2]
     path = root / "docs" / "papers" / "varasteh.md"
-    entries = own_entries("A", root / "results")
+    entries = own_entries("A", STORED)
     text = path.read_text("utf-8")
     assert rewritten(text, results_part(entries, "varasteh")) == text
     for entry in entries:

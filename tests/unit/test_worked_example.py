@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from whatleaks.errors import SpecError
-from whatleaks.papers.worked_example import EXAMPLES, WorkedExample
 from whatleaks.runs.work import name_of, work_from_dict, work_to_dict
+from whatleaks_lab.papers.worked_example import EXAMPLES, WorkedExample
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

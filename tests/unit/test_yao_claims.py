@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from whatleaks.papers.check import checks
-from whatleaks.papers.claim import Verdict
-from whatleaks.papers.yao_setup import ASKING, BARRED_SEED, FIRST_SEED, LATER_SEED
-from whatleaks.report.claims_page import draw
 from whatleaks.runs.record import Record
 from whatleaks.trial.outcome import Outcome
 from whatleaks.trial.scenario import Scenario
+from whatleaks_lab.papers.check import checks
+from whatleaks_lab.papers.claim import Verdict
+from whatleaks_lab.papers.ledger import STORED
+from whatleaks_lab.papers.yao_setup import ASKING, BARRED_SEED, FIRST_SEED, LATER_SEED
+from whatleaks_lab.report.claims_page import draw
 
 MINE = [name for name in checks() if name.startswith("Y")]
 
@@ -69,11 +70,11 @@ def test_runs_of_a_seed_that_differ_in_one_thing_share_the_rest() -> None:
 
 
 def test_the_document_says_what_the_committed_results_say() -> None:
-    from whatleaks.report.paper_document import figure_of, own_entries, results_part, rewritten
+    from whatleaks_lab.report.paper_document import figure_of, own_entries, results_part, rewritten
 
     root = Path(__file__).resolve().parents[2]
     path = root / "docs" / "papers" / "yao.md"
-    entries = own_entries("Y", root / "results")
+    entries = own_entries("Y", STORED)
     text = path.read_text("utf-8")
     assert rewritten(text, results_part(entries, "yao")) == text
     for entry in entries:

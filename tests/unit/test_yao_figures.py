@@ -15,26 +15,26 @@ from whatleaks.errors import StoreError
 from whatleaks.federation.split.run import train_split
 from whatleaks.federation.split.settings import SplitSettings
 from whatleaks.models.torch_network import Layers
-from whatleaks.papers import yao_auxiliary, yao_gallery
-from whatleaks.papers.check import checks
-from whatleaks.papers.ledger import read
-from whatleaks.papers.yao_game import Match, game_table
-from whatleaks.papers.yao_setup import BREAKING, HIJACKS
-from whatleaks.report import yao_figures
 from whatleaks.seeds import Streams
 from whatleaks.wire.channel import Channel
 from whatleaks.wire.expected import read_plain
 from whatleaks.wire.transcript import Transcript
+from whatleaks_lab.papers import yao_auxiliary, yao_gallery
+from whatleaks_lab.papers.check import checks
+from whatleaks_lab.papers.ledger import STORED, read
+from whatleaks_lab.papers.yao_game import Match, game_table
+from whatleaks_lab.papers.yao_setup import BREAKING, HIJACKS
+from whatleaks_lab.report import yao_figures
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_shows_every_figure_that_is_drawn_from_the_stored_numbers() -> None:
-    gallery = json.loads((ROOT / "results" / "gallery" / "yao.json").read_text("utf-8"))
+    gallery = json.loads((STORED / "gallery" / "yao.json").read_text("utf-8"))
     assert set(gallery["pictures"]) == {"truth", *HIJACKS}
-    sizes = json.loads((ROOT / "results" / "gallery" / "yao-auxiliary.json").read_text("utf-8"))
+    sizes = json.loads((STORED / "gallery" / "yao-auxiliary.json").read_text("utf-8"))
     assert {name for course in gallery["courses"].values() for name in course} == set(BREAKING)
-    watched = read(ROOT / "results" / "standard" / "Y06.json", checks()["Y06"]).records
+    watched = read(STORED / "standard" / "Y06.json", checks()["Y06"]).records
     page = (ROOT / "docs" / "papers" / "yao.md").read_text("utf-8")
     for name, figure in yao_figures.drawn(gallery, watched, sizes).items():
         assert f"yao/{name}" in page, name
@@ -72,7 +72,7 @@ def test_without_stored_numbers_it_says_how_to_make_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WHATLEAKS_RESULTS", str(tmp_path))
-    with pytest.raises(StoreError, match=r"run python -m whatleaks\.papers\.yao_gallery"):
+    with pytest.raises(StoreError, match=r"run python -m whatleaks_lab\.papers\.yao_gallery"):
         yao_figures.main([str(tmp_path)])
 
 

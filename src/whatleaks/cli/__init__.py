@@ -1,11 +1,13 @@
 """The command line: parse, call, print. Heavy libraries load only in the command that needs them.
 
-One module per group of commands holds plain functions; here they get their names.
+One module per group of commands holds plain functions; here they get their names. Other
+packages add groups of commands by entry points (``whatleaks.commands``: each names a typer app).
 """
 
 from __future__ import annotations
 
 import sys
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -14,8 +16,6 @@ from whatleaks import __version__
 from whatleaks.cli import (
     audit,
     check,
-    claims,
-    data,
     listings,
     precheck,
     reports,
@@ -47,8 +47,8 @@ for command in (
     runs.results,
 ):
     app.command()(command)
-app.add_typer(data.data_app, name="data")
-app.add_typer(claims.claims_app, name="claims")
+for group in entry_points(group="whatleaks.commands"):  # those of other packages
+    app.add_typer(group.load(), name=group.name)
 
 
 @app.callback(invoke_without_command=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whatleaks.cli.common import AsJson, DataHome, Plugins, show, use_plugins
-from whatleaks.cli.data import list_datasets
 
 if TYPE_CHECKING:
     from whatleaks.catalog import Card
@@ -96,7 +95,25 @@ def federations(plugin: Plugins = None, as_json: AsJson = False) -> None:
 
 def datasets(data_home: DataHome = None, as_json: AsJson = False) -> None:
     """List the data sets, their sizes, licences and whether they are at hand."""
-    list_datasets(data_home, as_json)
+    from whatleaks.data.location import find
+    from whatleaks.data.registry import cards
+
+    show(
+        "Data sets",
+        ("name", "what it is", "rows x columns", "task", "licence", "at hand"),
+        [
+            (
+                card.name,
+                card.title,
+                f"{card.rows:,} x {card.features}",
+                card.task,
+                card.licence,
+                "yes" if card.embedded or find(card, data_home) else "no",
+            )
+            for card in cards().values()
+        ],
+        as_json,
+    )
 
 
 def _sees(card: Card) -> str:

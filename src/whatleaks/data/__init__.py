@@ -1,8 +1,7 @@
-"""Data: named sets (registry, fetch, load), a user's own table, and its preparation for two parties."""
+"""Data: named sets (registry, load), a user's own table, and its preparation for two parties."""
 
 from __future__ import annotations
 
-from whatleaks.data.fetching import fetch
 from whatleaks.data.loading import Dataset, load, load_images
 from whatleaks.data.partition import passive_count, random_passive
 from whatleaks.data.preparation import Prepared, PreparedColumn, prepare
@@ -19,7 +18,6 @@ __all__ = [
     "Prepared",
     "PreparedColumn",
     "card",
-    "fetch",
     "from_frame",
     "infer",
     "join",

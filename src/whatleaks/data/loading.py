@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whatleaks.data.images import IMAGE_PARSERS, Images
+from whatleaks.data.images import Images
 from whatleaks.data.location import locate
-from whatleaks.data.parsers import PARSERS, embedded
-from whatleaks.data.registry import Card, card, names
+from whatleaks.data.registry import Card, card, names, reader
 from whatleaks.errors import DataError, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -36,10 +35,9 @@ def load(name: str, home: Path | None = None, **options: Any) -> Dataset:
         raise DataError(f"{name!r} holds pictures, not a table; tables: {_tables()}.")
     _refuse_unknown(name, options)
     if entry.embedded:
-        frame = embedded(name, entry.target)
-        return Dataset(name, frame, entry.target, entry.task, entry)
+        return Dataset(name, reader(name)(), entry.target, entry.task, entry)
     located = locate(entry, home)
-    frame = PARSERS[name](located, **options)
+    frame = reader(name)(located, **options)
     label = str(frame.columns[-1]) if "target" in options else entry.target
     described = replace(
         entry,
@@ -57,11 +55,12 @@ def load(name: str, home: Path | None = None, **options: Any) -> Dataset:
 def load_images(name: str, home: Path | None = None) -> Images:
     """Load a picture set by name."""
     entry = card(name)
-    if name not in IMAGE_PARSERS:
+    if entry.task != "images":
         raise DataError(
             f"{name!r} holds a table, not pictures; pictures: {', '.join(names('images'))}."
         )
-    return IMAGE_PARSERS[name](locate(entry, home))
+    images: Images = reader(name)(locate(entry, home))
+    return images
 
 
 def parser_options(text: str) -> dict[str, Any]:
@@ -74,11 +73,9 @@ def parser_options(text: str) -> dict[str, Any]:
 
 
 def options_of(name: str) -> dict[str, Any]:
-    """Return the named options of a set's parser with their defaults."""
-    if name not in PARSERS:
-        return {}
-    parameters = list(inspect.signature(PARSERS[name]).parameters.values())
-    return {parameter.name: parameter.default for parameter in parameters[1:]}
+    """Return the named options of a set's reader with their defaults."""
+    parameters = inspect.signature(reader(name)).parameters.values()
+    return {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
 
 
 def _refuse_unknown(name: str, options: dict[str, Any]) -> None:
@@ -95,7 +92,7 @@ def _task(entry: Card, options: dict[str, Any]) -> str:
     """Say what the chosen options make of the set."""
     if options.get("classes"):
         return "classification"
-    if entry.name == "fish-market" and options.get("target") == "Weight":
+    if options.get("target") in entry.regression_targets:
         return "regression"
     return entry.task
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whatleaks.data.naming import chosen_names
-from whatleaks.data.registry import CARDS
+from whatleaks.data.registry import cards
 from whatleaks.data.table import Opened, join, open_table
 from whatleaks.errors import TableError, UsageError, argument, nearest
 
@@ -66,11 +66,11 @@ def open_source(
         )
     if data_home is not None and not data_home.is_dir():
         raise UsageError(f"{argument('home')} {data_home} is not a folder")
-    if not Path(table).exists() and table in CARDS:
+    if not Path(table).exists() and table in cards():
         return _named(table, label, passive, data_home, drop)
     if not Path(table).exists() and not Path(table).suffix and "/" not in table:
         raise TableError(
-            f"there is no file {table} and no data set of that name.{nearest(table, CARDS)} "
+            f"there is no file {table} and no data set of that name.{nearest(table, cards())} "
             "`whatleaks datasets` lists the sets."
         )
     opened = [

@@ -8,7 +8,7 @@ from pathlib import Path
 from whatleaks.errors import UsageError, argument
 from whatleaks.files import write_atomically
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.papers.grouping import grouped, over_seeds, scenario_of
+from whatleaks.runs.grouping import grouped, over_seeds, scenario_of
 from whatleaks.runs.record import Record
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
 
 from whatleaks.auditor.result import NAMED, AuditResult
 from whatleaks.metrics.measurement import Measurement
@@ -43,10 +42,10 @@ def summary(result: AuditResult) -> str:
             f"(95 % interval {added_range(head.adds)})"
             + (", people named exactly" if head.scale == NAMED else "")
         )
-    lines += [*_wrap(printable(head.sentence)), ""]
+    lines += [*wrap(printable(head.sentence)), ""]
     for condition in head.conditions:
-        lines += _wrap(printable(condition.sentence), "  - ", "    ")
-    lines += ["", *_wrap(LEAKAGE)]
+        lines += wrap(printable(condition.sentence), "  - ", "    ")
+    lines += ["", *wrap(LEAKAGE)]
     if page.worst is not None:
         lines += ["", f"Columns under {printable(head.threat)}, the strongest attack on each"]
         marks = (
@@ -54,16 +53,16 @@ def summary(result: AuditResult) -> str:
             "has learnt from complete records of others, | the limit"
         )
         defended = f", o with “{printable(page.best_defense)}”" if page.best_defense else ""
-        lines += _wrap(marks + defended, "  ", "  ")
+        lines += wrap(marks + defended, "  ", "  ")
         lines += [_row(bar) for bar in page.columns[:_COLUMNS]]
         if len(page.columns) > _COLUMNS:
             lines.append(f"  and {len(page.columns) - _COLUMNS} more, in the report")
         for row in (row for row in page.rows[:_PEOPLE] if row.people):
             named = row.people.startswith(row.column)
             known = row.people if named else f"{row.column}: {row.people}"
-            lines += _wrap(printable(known), "  ", "    ")
+            lines += wrap(printable(known), "  ", "    ")
     if page.digits:
-        lines += ["", *_wrap(_digits_heading(result))]
+        lines += ["", *wrap(_digits_heading(result))]
         lines += [_row(bar) for bar in page.digits]
     if page.groups:
         lines += ["", f"Who is worst off: {printable(head.column)} known within 5 % of its range"]
@@ -78,11 +77,11 @@ def summary(result: AuditResult) -> str:
     for worth in page.worth:
         moved = f"{worth.alone} -> {worth.together}"
         lines.append(f"  {worth.name:<26} {moved:<18} {worth.gain}")
-    lines += _wrap(page.gain_sure, "  ", "  ")
+    lines += wrap(page.gain_sure, "  ", "  ")
     if page.verdicts:
         lines += ["", "Defenses: what joining adds in the headline's column, in the worst column"]
         lines += ["with it, and accuracy, without -> with"]
-        lines += _wrap(page.some_seeds, "  ", "  ")
+        lines += wrap(page.some_seeds, "  ", "  ")
         for verdict in page.verdicts:
             d = verdict.defense
             name = shorten_name(printable(d.title), 32)
@@ -92,7 +91,7 @@ def summary(result: AuditResult) -> str:
             right = f"{percent(d.accuracy_before.value, 1)} -> {percent(d.accuracy.value, 1)}"
             lines.append(f"  {name:<32} {leak:<18} {_brief(d.worst.after):<7} {right}")
             if d.remark:
-                lines += _wrap(d.remark, "    ", "    ")
+                lines += wrap(d.remark, "    ", "    ")
     if result.comparison is not None:
         lines += ["", f"Privacy against utility, {printable(result.comparison.threat)}"]
         lines += ["  what joining adds in the worst column, accuracy; * on the front"]
@@ -102,19 +101,19 @@ def summary(result: AuditResult) -> str:
             lines.append(
                 f"{mark} {name:<48} {_brief(point.leak):>7} {percent(point.accuracy.value, 1):>8}"
             )
-        lines += _wrap(printable(result.comparison.why), "  ", "  ")
-    lines += ["", *_wrap(_columns_read(result))]
+        lines += wrap(printable(result.comparison.why), "  ", "  ")
+    lines += ["", *wrap(_columns_read(result))]
     notes = _worth_knowing(result)
     if notes:
         lines += ["", "Worth knowing"]
         for note in notes[:_NOTES]:
-            lines += _wrap(printable(note), "  - ", "    ")
+            lines += wrap(printable(note), "  - ", "    ")
         if len(notes) > _NOTES:
             lines.append(f"  and {len(notes) - _NOTES} more, in the report")
     if result.advice:
         lines += ["", "What would help"]
         for i, advice in enumerate(result.advice, 1):
-            lines += _wrap(printable(advice), f"  {i}. ", "     ")
+            lines += wrap(printable(advice), f"  {i}. ", "     ")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -141,44 +140,6 @@ def _columns_read(result: AuditResult) -> str:
         more = f" and {len(cards) - _COLUMNS} more" if len(cards) > _COLUMNS else ""
         told.append(f"{owner}: {', '.join(names)}{more}")
     return "Columns as read. " + "; ".join(told) + "."
-
-
-def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Return each claim's verdict with all that stands behind it, one block per claim."""
-    blocks = []
-    for claim in claims:
-        lines = [f"{claim['id']}  {claim['verdict'].upper()}  ({claim['where']})"]
-        lines += _wrap(claim["claim"], "  claim     ", " " * 12)
-        told = [("measured", claim["measured"]), ("note", claim["note"])]
-        if claim["value"] is not None:
-            low, high = claim["interval"]
-            told.insert(1, ("value", f"{claim['value']:.4g} [{low:.4g}, {high:.4g}]"))
-        if claim["reported"] is not None:
-            told.append(("reported", plain_value(claim["reported"])))
-        if claim["n"]:
-            told.append(("size", f"{claim['n']} runs, {claim['seconds']} s; {claim['sizes']}"))
-        told.append(("sources", claim["sources"]))
-        for name, text in told:
-            if text:
-                lines += _wrap(text, f"  {name:<10}", " " * 12)
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
-def verdict_lines(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Return one short entry per claim and a count of verdicts."""
-    lines = []
-    for claim in claims:
-        head = f"{claim['id']}  {claim['verdict']:<8} "
-        lines += _wrap(claim["claim"], head, " " * len(head))
-        if claim["measured"]:
-            text = f"{claim['profile']}: {claim['measured']}"
-            lines += _wrap(text, " " * len(head) + "-> ", " " * (len(head) + 3))
-        if claim["sources"]:
-            lines += _wrap(claim["sources"], " " * (len(head) + 3), " " * (len(head) + 3))
-    counts = Counter(claim["verdict"] for claim in claims)
-    tally = ", ".join(f"{counts[v]} {v}" for v in ("holds", "partly", "fails", "not-run"))
-    return "\n".join([*lines, "", f"{len(claims)} claims: {tally}"])
 
 
 def table(title: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
@@ -224,7 +185,7 @@ def _digits_heading(result: AuditResult) -> str:
 
 def _detailed(bar: Bar) -> list[str]:
     """Return a row with what belongs to it beneath; numbers stand at its end, so nothing is cut."""
-    return [_row(bar), *_wrap(printable(bar.detail), "    ", "    ")]
+    return [_row(bar), *wrap(printable(bar.detail), "    ", "    ")]
 
 
 def _brief(measured: Measurement) -> str:
@@ -232,7 +193,7 @@ def _brief(measured: Measurement) -> str:
     return added(measured).replace("over ", ">").replace("under ", "<")
 
 
-def _wrap(text: str, first: str = "", then: str = "") -> list[str]:
+def wrap(text: str, first: str = "", then: str = "") -> list[str]:
     """Wrap to the screen; a number and its percent sign stay on one line."""
     lines = textwrap.wrap(unbroken(text), _WIDTH, initial_indent=first, subsequent_indent=then)
     return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]

@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import entry_points
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from whatleaks.errors import SpecError, nearest
@@ -85,14 +86,6 @@ def _scenario(tree: Mapping[str, Any]) -> Work:
 
 _READERS: dict[str, Reader] = {"scenario": _scenario}
 _HOMES: dict[str, str] = {}  # kind -> the class that registered it, by its full name
-# Modules whose import registers more kinds; the worked examples live a level above.
-_MODULES: list[str] = [
-    "whatleaks.papers.worked_example",
-    "whatleaks.papers.li_equations",
-    "whatleaks.papers.protocol_inversion",
-    "whatleaks.papers.varasteh_study",
-    "whatleaks.papers.jiang_alignment",
-]
 
 
 def work(cls: C) -> C:
@@ -106,12 +99,6 @@ def work(cls: C) -> C:
     return cls
 
 
-def provide(module: str) -> None:
-    """Name a module whose import registers works; it is imported when a kind is not known yet."""
-    if module not in _MODULES:
-        _MODULES.append(module)
-
-
 def work_to_dict(one: Work) -> dict[str, Any]:
     """Return a work with its kind as plain JSON."""
     return {"kind": one.kind, **one.to_dict()}
@@ -120,11 +107,11 @@ def work_to_dict(one: Work) -> dict[str, Any]:
 def work_from_dict(tree: Mapping[str, Any]) -> Work:
     """Read back what ``work_to_dict`` wrote; an unknown kind is refused with the nearest."""
     kind = str(tree["kind"])
+    others = entry_points(group="whatleaks.works")
+    if kind not in _READERS and kind in others.names:
+        others[kind].load()
     if kind not in _READERS:
-        for module in _MODULES:
-            importlib.import_module(module)
-    if kind not in _READERS:
-        raise SpecError(f"unknown kind of run {kind!r}.{nearest(kind, _READERS)}")
+        raise SpecError(f"unknown kind of run {kind!r}.{nearest(kind, {*_READERS, *others.names})}")
     return _READERS[kind]({key: value for key, value in tree.items() if key != "kind"})
 
 

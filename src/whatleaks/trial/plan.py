@@ -270,10 +270,9 @@ def _alternatives(threat: ThreatModel[Any]) -> str:
 
 
 def _check_data(scenario: Scenario) -> None:
-    from whatleaks.data.generated import GENERATED
     from whatleaks.data.registry import card as dataset
 
-    if not scenario.table and scenario.dataset not in GENERATED:
+    if not scenario.table:
         dataset(scenario.dataset)
     from whatleaks.trial.measures import check_measures
 

@@ -149,7 +149,6 @@ def filtered(ready: Ready, defense: DataDefense) -> Ready | str:
 
 
 def _load(scenario: Scenario, table: pd.DataFrame | None) -> tuple[pd.DataFrame, str]:
-    from whatleaks.data.generated import GENERATED, LABEL, generated
     from whatleaks.data.loading import load, parser_options
 
     label = scenario.prepared("label")
@@ -157,8 +156,6 @@ def _load(scenario: Scenario, table: pd.DataFrame | None) -> tuple[pd.DataFrame,
         if table is None:
             table = _own_file(scenario)
         return table, label
-    if scenario.dataset in GENERATED:
-        return generated(scenario.dataset), label or LABEL
     dataset = load(scenario.dataset, **parser_options(scenario.prepared("parser")))
     return dataset.frame, label or dataset.label
 

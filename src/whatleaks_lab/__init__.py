@@ -1,0 +1,1 @@
+"""The laboratory: the papers' claims, data sets, figures and stored results. The core never imports it."""

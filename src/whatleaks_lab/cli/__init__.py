@@ -1,0 +1,1 @@
+"""The laboratory's commands: ``whatleaks claims`` and ``whatleaks data``."""

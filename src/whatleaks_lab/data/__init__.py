@@ -1,0 +1,1 @@
+"""The papers' data sets: cards, parsers and downloads."""

@@ -1,0 +1,1 @@
+"""Claims on pages, in documents and in figures."""
