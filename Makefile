@@ -1,20 +1,30 @@
-# Two commands for people: `make audit` and `make test`. Both build the environment in .venv first.
+# Two commands for people: `make audit` and `make test`. The first builds an environment in .venv that
+# holds the core alone, the second adds all that the tests need.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= audit-report
 
-.PHONY: env audit test golden golden-record check format clean
+.PHONY: core env audit test golden golden-record check format clean
 
+core: $(VENV)/core
 env: $(VENV)/installed
 
-$(VENV)/installed: pyproject.toml
+define install
 	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'whatleaks needs Python 3.11 or later: call make PYTHON=python3.11')"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+endef
+
+$(VENV)/core: pyproject.toml
+	$(install) .
 	touch $@
 
-audit: env
+$(VENV)/installed: pyproject.toml
+	$(install) ".[dev]"
+	touch $(VENV)/core $@
+
+audit: core
 	$(BIN)/whatleaks audit breast-cancer --out $(OUT)
 
 test: env

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from whatleaks.errors import UsageError, nearest
+from whatleaks.extras import absent, require
 
 KINDS = ("attack", "hijack", "baseline", "defense", "detector", "federation", "threat")
 _ROOMS = {  # where the package's own parts of each kind live
@@ -49,7 +50,7 @@ class Card:
     ``again``: an attack that is tried again under every defense; off for slow ones that a
     sibling with the same view does better. ``obeys``: a programme for the active party that
     answers as an honest one would. ``family``: other settings of a defense are asked
-    for as FAMILY-VALUE.
+    for as FAMILY-VALUE. ``extra``: the extra of the package that it cannot do without.
     """
 
     kind: str
@@ -62,6 +63,7 @@ class Card:
     again: bool = True
     obeys: bool = False
     family: tuple[str, str] | None = None
+    extra: str = ""
     handed: bool = False  # somebody handed the part over with settings of its own: they stand
     home: str = ""  # the module that entered it, where the part itself does not say
 
@@ -72,6 +74,15 @@ class Card:
             if key not in known:
                 raise UsageError(f"{self.name} has no setting {key!r}.{nearest(key, known)}")
         return self.part(**{**self.settings, **settings})
+
+    @property
+    def here(self) -> bool:
+        """Whether the extra that it needs is installed."""
+        return not absent(self.extra)
+
+    def require(self) -> None:
+        """Refuse it where it is not."""
+        require(self.extra, f"{self.kind} {self.name!r}")
 
     def takes(self, setting: str) -> bool:
         """Say whether the part has a setting of this name."""
@@ -122,6 +133,7 @@ def attack(
     needs: str,
     settings: Mapping[str, Any] | None = None,
     again: bool = True,
+    extra: str = "",
 ) -> Callable[[type[T]], type[T]]:
     """Enter an attack: a frozen dataclass with ``name`` and ``infer(view, rng) -> Guess``.
 
@@ -129,7 +141,14 @@ def attack(
     that has two names, each with its settings.
     """
     return _decorator(
-        "attack", name, title=title, paper=paper, needs=needs, settings=settings or {}, again=again
+        "attack",
+        name,
+        title=title,
+        paper=paper,
+        needs=needs,
+        settings=settings or {},
+        again=again,
+        extra=extra,
     )
 
 
@@ -140,22 +159,43 @@ def baseline(
     paper: str = "",
     needs: str = "nothing",
     settings: Mapping[str, Any] | None = None,
+    extra: str = "",
 ) -> Callable[[type[T]], type[T]]:
     """Enter a baseline: like an attack, run beside every attack whose view shows what it takes."""
     return _decorator(
-        "baseline", name, title=title, paper=paper, needs=needs, settings=settings or {}
+        "baseline",
+        name,
+        title=title,
+        paper=paper,
+        needs=needs,
+        settings=settings or {},
+        extra=extra,
     )
 
 
 def hijack(
-    name: str, *, title: str, paper: str, needs: str, obeys: bool = False, again: bool = True
+    name: str,
+    *,
+    title: str,
+    paper: str,
+    needs: str,
+    obeys: bool = False,
+    again: bool = True,
+    extra: str = "",
 ) -> Callable[[type[T]], type[T]]:
     """Enter a hijack: another programme for the active party (``federation.roles.Hijacker``).
 
     ``obeys``: it only watches, and all its answers are honest.
     """
     return _decorator(
-        "hijack", name, title=title, paper=paper, needs=needs, obeys=obeys, again=again
+        "hijack",
+        name,
+        title=title,
+        paper=paper,
+        needs=needs,
+        obeys=obeys,
+        again=again,
+        extra=extra,
     )
 
 
@@ -167,6 +207,7 @@ def defense(
     needs: str,
     settings: Mapping[str, Any] | None = None,
     family: tuple[str, str] | None = None,
+    extra: str = "",
 ) -> Callable[[type[T]], type[T]]:
     """Enter a defense: a frozen dataclass that derives from a socket of ``defenses.protocol``.
 
@@ -180,12 +221,13 @@ def defense(
         needs=needs,
         settings=settings or {},
         family=family,
+        extra=extra,
     )
 
 
-def detector(name: str, *, title: str, paper: str) -> Callable[[type[T]], type[T]]:
+def detector(name: str, *, title: str, paper: str, extra: str = "") -> Callable[[type[T]], type[T]]:
     """Enter a detector: a frozen dataclass with ``grants`` and ``start() -> Watch``."""
-    return _decorator("detector", name, title=title, paper=paper)
+    return _decorator("detector", name, title=title, paper=paper, extra=extra)
 
 
 def federation(name: str, *, title: str, paper: str) -> Callable[[type[T]], type[T]]:

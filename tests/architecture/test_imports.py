@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "whatleaks"
 LABORATORY = SOURCE.with_name("whatleaks_lab")
 
-BASE = {"arrays", "catalog", "citations", "codec", "errors", "files", "seeds"}
+BASE = {"arrays", "catalog", "citations", "codec", "errors", "extras", "files", "seeds"}
 LOWER = {"models", "wire", "crypto", "data"}
 MIDDLE = {"federation", "attacks", "defenses", "detectors", "metrics", "threat"}
 LEVEL = (

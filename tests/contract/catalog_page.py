@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from whatleaks.catalog import Card, cards
+from whatleaks.extras import named
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "catalog.md"
 HEADINGS = {
@@ -42,7 +43,8 @@ def line(card: Card) -> str:
     if card.kind == "threat":
         return f"- `{card.name}`: {card.title}"
     paper = f" ({card.paper})" if card.paper else ""
-    return f"- `{card.name}`: {card.title}{paper}."
+    extra = f" Needs `{named(card.extra)}`." if card.extra else ""
+    return f"- `{card.name}`: {card.title}{paper}.{extra}"
 
 
 def page() -> str:

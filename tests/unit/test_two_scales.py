@@ -170,6 +170,15 @@ LEARNT = (
 )
 
 
+def test_a_headline_names_the_threats_that_nothing_was_tried_against() -> None:
+    quiet = threat("white-box", [NOTHING], [1.0])
+    whole, less = headline([quiet]), headline([quiet], ("black-box",))
+    assert whole.level == less.level == "low"
+    assert less.sentence == (
+        f"{whole.sentence} No attack could be tried here under black-box: nothing is said of it."
+    )
+
+
 def test_low_is_not_said_where_whoever_learns_follows_much_more() -> None:
     held = threat("white-box", [NOTHING], [1.0], learnt=(0.54, 0.03, 1e-9))
     head = headline([held])

@@ -27,6 +27,7 @@ from whatleaks.threat.views.split import AuxiliaryView
     "auxiliary-decoder",
     title="A small decoder trained on the auxiliary pictures, without any message",
     needs="auxiliary records",
+    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class AuxiliaryDecoder:
     "auxiliary-best",
     title="Regression or decoder, whichever does better on auxiliary pictures left out",
     needs="auxiliary records",
+    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from whatleaks.threat.views.split import QueryView
     paper="whatleaks",
     needs="auxiliary records and the passive party's answers to them, embeddings",
     again=False,
+    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

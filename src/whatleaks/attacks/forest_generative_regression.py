@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     needs="vote fractions of many records and the whole forest",
     # A third of the usual steps: an audit runs it again under every release defense.
     settings={"least_steps": 300},
+    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

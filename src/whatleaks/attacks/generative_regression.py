@@ -102,6 +102,7 @@ class Penalty:
     title="Generative regression network",
     paper=LUO,
     needs="scores of many records and the whole differentiable model",
+    extra="networks",
 )
 @attack(
     "generative-regression-snapped",
@@ -111,6 +112,7 @@ class Penalty:
     "take",
     settings={"snap": True},
     again=False,
+    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

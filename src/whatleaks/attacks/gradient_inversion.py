@@ -109,6 +109,11 @@ class GradientInversion:
             return f"gradient-inversion-{self.distance}-snapped"
         return f"gradient-inversion-{self.distance}" + ("-clipped" if self.clip else "")
 
+    @property
+    def extra(self) -> str:
+        """The other searches are differentiated by torch."""
+        return "networks" if self._searches_otherwise() else ""
+
     def infer(self, view: WhiteBoxAdditiveView, rng: np.random.Generator) -> ValueGuess:
         """Minimise the distance between the model's scores and the released ones."""
         if self._searches_otherwise():

@@ -32,6 +32,7 @@ from whatleaks.threat.views.split import QueryView
     title="A generator that queries the passive party's network",
     paper="Luo et al. 2021 (ICDE), adapted to split networks as in Yao et al. 2025",
     needs="the passive party's trained network, embeddings, the range of auxiliary records",
+    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

@@ -46,6 +46,11 @@ class ScoreShadowInversion:
     clip: bool = False
     name: str = "shadow-inversion"
 
+    @property
+    def extra(self) -> str:
+        """A shadow with hidden layers trains by torch; who holds a network has it."""
+        return "" if self.structure in ("own", "linear") else "networks"
+
     def infer(self, view: KnownView, rng: np.random.Generator) -> ValueGuess:
         """Learn the shadow on the known people, then invert the targets' scores through it."""
         if view.own_part is None:

@@ -30,6 +30,7 @@ from whatleaks.threat.views.split import QueryView
     title="Inversion of a shadow of the passive party's network",
     paper="Jiang et al. 2022 (PoPETs), adapted to split networks as in Yao et al. 2025",
     needs="auxiliary records and the passive party's answers to them, embeddings",
+    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

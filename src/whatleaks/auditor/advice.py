@@ -77,19 +77,22 @@ FEW_OF = 0.1  # of the people attacked: a headline that rests on fewer says so
 CLEARLY = 0.5  # of the headline: whoever adds at most that share of it stays clearly below
 
 
-def headline(threats: Sequence[ThreatFinding]) -> Headline:
-    """Find the column in which joining adds most, and say it: once for all, once per condition."""
+def headline(threats: Sequence[ThreatFinding], untried: Sequence[str] = ()) -> Headline:
+    """Find the column in which joining adds most, and say it: once for all, once per condition.
+
+    ``untried``: threats against which no attack could be run here. Nothing is said of them.
+    """
     tried = list(attacked(threats))
     compared = comparisons(tried)
     # What a reader can decide about the label is not whether to hand over a model.
     after = {card("threat", threat.name).part.wants for threat in threats}
     decided = ("model", "kept", "records") if COLUMNS in after else ()
-    conditions = tuple(_condition(name, threats, compared) for name in decided)
+    conditions = tuple(_condition(name, threats, compared, untried) for name in decided)
     already, followed = already_known(threats), followed_already(threats)
     if not tried:
         nothing = Measurement(0.0, 0.0, 1.0, 0, "leakage", "records")
         return Headline(
-            _no_columns(threats), UNKNOWN, nothing, nothing, "", "", "", False, conditions, already, 1.0,
+            _no_columns(threats) + _left_out(untried), UNKNOWN, nothing, nothing, "", "", "", False, conditions, already, 1.0,
             followed=followed,
         )  # fmt: skip
     attacks = sum(len(t.of("attack")) for t in threats)
@@ -121,6 +124,7 @@ def headline(threats: Sequence[ThreatFinding]) -> Headline:
             f" Most of the differences in “{column.column}” are those of {column.carried} of the "
             f"{column.adds.n} people attacked: with others attacked it may be another number."
         )
+    text += _left_out(untried)
     return Headline(
         text, found.word, column.leakage, found.added.measured, threat.name, attack.name,
         column.column, found.beyond, conditions, already, found.up_to, found.open_column,
@@ -139,6 +143,12 @@ def _no_columns(threats: Sequence[ThreatFinding]) -> str:
         f"partner reads the weighted sum of them for each of the {best.records} people who trained "
         f"(relative error {best.error:.0e}): one equation about every person."
     )
+
+
+def _left_out(untried: Sequence[str]) -> str:
+    """Name the threats against which no attack could be run here."""
+    names = " and ".join(untried)
+    return f" No attack could be tried here under {names}: nothing is said of it." if names else ""
 
 
 def _named(found: Rated) -> People | None:
@@ -254,7 +264,9 @@ def model_granted(threat: ThreatFinding) -> bool:
     return _holds(threat, ModelGrant, TreesGrant, PassiveNetwork)
 
 
-def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Condition:
+def _condition(
+    name: str, threats: Sequence[ThreatFinding], compared: int, untried: Sequence[str]
+) -> Condition:
     """Say what joining adds if the model is handed over, if not, if records are shared.
 
     Who shares records may keep the model: that is the line, and the model besides is added to it.
@@ -284,7 +296,7 @@ def _condition(name: str, threats: Sequence[ThreatFinding], compared: int) -> Co
     if not tried:
         why = (
             "no attack known here works with what is sent alone, which proves nothing"
-            if chosen
+            if any(threat.name not in untried for threat in chosen)
             else "not tried"
         )
         why += "" if learner is None else f"; {told_of_learner(learner, unread=False)}"

@@ -21,7 +21,7 @@ from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words, workers_that_pay
 from whatleaks.auditor.notes import copy_notes, counted_again, known_notes, value_notes
 from whatleaks.auditor.people import groups_of, too_small
-from whatleaks.auditor.plan import scenarios
+from whatleaks.auditor.plan import not_tried, scenarios, untried
 from whatleaks.auditor.result import (
     TRAINS,
     AuditResult,
@@ -218,6 +218,8 @@ def run_audit(
         else None,
         defended_seeds=defended,
         unmeasured=summed.unmeasured,
+        not_tried=not_tried(spec),
+        untried=untried(spec),
     )
 
 
@@ -260,7 +262,7 @@ def _rounds(
     while True:
         with clock("sum up"), nothing_collected(), one_thread():
             threats = combine_threats(entries, spec.model, streams, made)
-            head = headline(threats)
+            head = headline(threats, untried(spec))
         with clock("sum up defenses"), nothing_collected(), one_thread():
             defenses, unmeasured = combine_defenses(entries, head, threats, kept)
         only = contenders(head, defenses) if wide else None

@@ -1,7 +1,7 @@
 """From an audit's choices to its scenarios: every threat, every attack that fits, every defense.
 
 Nothing here names an attack, a defense or a detector: what is in the catalog and fits is
-tried. Defenses are tried under the first threat of a federation that reads its messages,
+tried, but for what needs an extra that is not installed (``not_tried``). Defenses are tried under the first threat of a federation that reads its messages,
 with the attacks that are made for exactly its view. Where the training is hijacked, attacks that
 only read are let loose on the honest one; detectors watch every hijack that breaks the protocol,
 and honest training for their false alarms; defenses are tried with hijacks, and with honest
@@ -14,9 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from whatleaks.auditor.result import NotTried
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import Card, card, cards, fingerprint, guesser
 from whatleaks.errors import UsageError, argument, nearest
+from whatleaks.extras import absent, lacking
 from whatleaks.federation.protocol import Federation
 from whatleaks.threat.grants import ChosenParts, ModelGrant, TreesGrant
 from whatleaks.threat.model import COLUMNS, LABEL, ThreatModel
@@ -140,9 +142,19 @@ def looks_at(model: str, threat: str) -> Watched:
 
 
 def check_threats(model: str, threats: Sequence[str]) -> None:
-    """Refuse a threat on another kind of model of the same releases: it would audit that one."""
+    """Refuse a threat on another kind of model of the same releases: it would audit that one.
+
+    And one whose model needs an extra that is not installed.
+    """
     for name in threats:
         found = looks_at(model, name)
+        extra = found.federation.extra(found.settings)
+        if absent(extra):
+            looked = f"{argument('model')} {found.model}"
+            raise lacking(
+                looked if found.model == model else f"{argument('threats')} {name} on {looked}",
+                extra,
+            )
         own = model_named(model)[0].part
         rival = found.federation.shows & RELEASES and own.shows & RELEASES
         if found.model == model or (own.trains and not rival):
@@ -177,7 +189,7 @@ def scenarios(
         more = seed >= spec.seed + spec.seeds
         for i, seen in enumerate(looks):
             base = _base(spec, name, table, seed, seen)
-            if seen.threat.malicious and seen.federation.hijackable:
+            if _hijackable(seen):
                 found += [] if more else _hijacked(spec, base, seen)
                 continue
             # What runs under a weaker threat counts here too: it need not run again.
@@ -185,7 +197,8 @@ def scenarios(
             attacks = [
                 entry.name
                 for entry in cards("attack")
-                if worth_trying(entry, seen.view)
+                if entry.here
+                and worth_trying(entry, seen.view)
                 and not any(worth_trying(entry, one.view) for one in weaker)
             ]
             full = _with_attacks(base, spec, attacks)
@@ -204,7 +217,7 @@ def scenarios(
                 and strongest
             ):
                 for entry in _defenses(spec):
-                    if not _tried(entry, seen, spec.compare_defenses):
+                    if not (entry.here and _tried(entry, seen, spec.compare_defenses)):
                         continue
                     known = [*again, *(a for a in _adaptive(entry, seen) if a not in again)]
                     quick = replace(_with_attacks(base, spec, known), references=AGAIN)
@@ -218,6 +231,48 @@ def scenarios(
             )
     own = fingerprint(extra)
     return [replace(scenario, own=own) for scenario in found] if own else found
+
+
+def not_tried(spec: AuditSpec) -> tuple[NotTried, ...]:
+    """Return the parts that would be tried if the extras that they need were installed."""
+    found: dict[tuple[str, str], NotTried] = {}
+    for seen in (looks_at(spec.model, threat) for threat in spec.threats):
+        wanted = list(_fitting(seen))
+        if spec.defenses:
+            guarded = seen.threat.reads or seen.threat.malicious
+            wanted += [
+                one
+                for one in _defenses(spec)
+                if guarded and _tried(one, seen, spec.compare_defenses)
+            ]
+            wanted += cards("detector") if _hijackable(seen) and seen.federation.watchable else ()
+        for entry in wanted:
+            if entry.here:
+                continue
+            held = found.get((entry.kind, entry.name))
+            under = (*(held.threats if held else ()), seen.threat.name)
+            found[entry.kind, entry.name] = NotTried(
+                entry.kind, entry.name, entry.title, entry.extra, under
+            )
+    return tuple(found.values())
+
+
+def untried(spec: AuditSpec) -> tuple[str, ...]:
+    """Return the threats that attacks fit, of which every one needs an extra that is not here."""
+    fitting = {threat: _fitting(looks_at(spec.model, threat)) for threat in spec.threats}
+    return tuple(
+        threat for threat, some in fitting.items() if some and not any(one.here for one in some)
+    )
+
+
+def _fitting(seen: Watched) -> list[Card]:
+    """Return the attacks and hijacks that an audit tries under a threat, installed or not."""
+    hijacks = cards("hijack") if _hijackable(seen) else ()
+    return [*hijacks, *(one for one in cards("attack") if worth_trying(one, seen.view))]
+
+
+def _hijackable(seen: Watched) -> bool:
+    return seen.threat.malicious and seen.federation.hijackable
 
 
 def _above(one: Watched, other: Watched, first: bool) -> bool:
@@ -292,7 +347,10 @@ def _adaptive(entry: Card, seen: Watched) -> list[str]:
     return [
         one.name
         for one in cards("attack")
-        if one.again and worth_trying(one, seen.view) and told & {f.name for f in fields(one.part)}
+        if one.here
+        and one.again
+        and worth_trying(one, seen.view)
+        and told & {f.name for f in fields(one.part)}
     ]
 
 
@@ -340,8 +398,8 @@ def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
         ]
         exact = [one for one in new if one.view is look.view or one.name in extra]
         chosen += [one.name for one in exact or new]
-    fitting = [one.name for one in cards("attack") if worth_trying(one, seen.view)]
-    return list(dict.fromkeys(chosen)) or fitting
+    here = [one.name for one in cards("attack") if one.here and worth_trying(one, seen.view)]
+    return [name for name in dict.fromkeys(chosen) if name in here] or here
 
 
 def covers(defended: Scenario, plain: Scenario) -> bool:
@@ -392,13 +450,14 @@ def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
     alone = QUICK_HIJACK if spec.quick else {}
     honest = replace(base, references=("joining",), label=f"{base.label}, honest")
     found = [honest]
-    readers = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
+    readers = [one.name for one in cards("attack") if one.here and fits(one, seen.view)]
     if readers:
         reading = replace(_with_attacks(base, spec, readers), references=HIJACK)
         found.append(replace(reading, label=f"{base.label}, nobody hijacks"))
-    detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
-    guards = [entry for entry in cards("defense") if spec.defenses and _tried(entry, seen)]
-    for hijack in cards("hijack"):
+    detectors = [one for one in cards("detector") if spec.defenses and one.here]
+    detectors = detectors if seen.federation.watchable else []
+    guards = [one for one in cards("defense") if spec.defenses and one.here and _tried(one, seen)]
+    for hijack in (entry for entry in cards("hijack") if entry.here):
         free = _with_hijack(base, hijack, alone)
         found.append(free)
         again = replace(free, references=AGAIN)

@@ -192,6 +192,17 @@ class ThreatFinding:
 
 
 @dataclass(frozen=True)
+class NotTried:
+    """A part that an audit left out under these threats: its extra is not installed."""
+
+    kind: str
+    name: str
+    title: str
+    extra: str
+    threats: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Unmeasured:
     """A defense of which it is not known what it leaves under a threat, and why.
 
@@ -463,6 +474,8 @@ class AuditResult:
     comparison: Comparison | None = None
     defended_seeds: tuple[int, ...] = ()  # those on which defenses were tried
     unmeasured: tuple[Unmeasured, ...] = ()
+    not_tried: tuple[NotTried, ...] = ()
+    untried: tuple[str, ...] = ()  # threats against which no attack could be run for that reason
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and scalars for audit.json."""

@@ -23,6 +23,7 @@ from whatleaks.cli import (
 )
 from whatleaks.cli.common import FLAGS, INTERRUPTED
 from whatleaks.errors import WhatleaksError, speak_of_flags
+from whatleaks.extras import behind, lacking
 
 app = typer.Typer(
     help="What can my partners learn about my columns, and what stops them?",
@@ -74,6 +75,12 @@ def main() -> None:
         for line in str(error).splitlines():
             print(f"whatleaks: {line}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        extra = behind(error)
+        if not extra:
+            raise
+        print(f"whatleaks: {lacking(f'the module {error.name}', extra)}", file=sys.stderr)
+        sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         print("whatleaks: interrupted. Run the same command again to resume.", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from whatleaks.cli.common import AsJson, DataHome, Plugins, show, use_plugins
+from whatleaks.extras import named
 
 if TYPE_CHECKING:
     from whatleaks.catalog import Card
@@ -26,7 +27,7 @@ def attacks(plugin: Plugins = None, as_json: AsJson = False) -> None:
     show(
         "Attacks",
         ("name", "kind", "paper", "what it sees", "needs"),
-        [(c.name, kind, c.paper, _sees(c), c.needs) for kind in GUESSERS for c in cards(kind)],
+        [(c.name, kind, c.paper, _sees(c), _needs(c)) for kind in GUESSERS for c in cards(kind)],
         as_json,
     )
 
@@ -39,7 +40,7 @@ def defenses(plugin: Plugins = None, as_json: AsJson = False) -> None:
     show(
         "Defenses",
         ("name", "what it does", "paper", "acts on", "needs"),
-        [(c.name, c.title, c.paper, c.part.socket, c.needs) for c in cards("defense")],
+        [(c.name, c.title, c.paper, c.part.socket, _needs(c)) for c in cards("defense")],
         as_json,
     )
 
@@ -114,6 +115,11 @@ def datasets(data_home: DataHome = None, as_json: AsJson = False) -> None:
         ],
         as_json,
     )
+
+
+def _needs(card: Card) -> str:
+    """Say what a part needs, and the extra that must be installed for it."""
+    return f"{card.needs}; {named(card.extra)}" if card.extra else card.needs
 
 
 def _sees(card: Card) -> str:

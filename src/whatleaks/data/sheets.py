@@ -15,6 +15,7 @@ from zipfile import BadZipFile
 
 from whatleaks.data.naming import listed
 from whatleaks.errors import TableError, UsageError, argument, choice, nearest
+from whatleaks.extras import lacking
 
 
 def sheet_names(path: Path, raw: bytes) -> list[str]:
@@ -64,10 +65,8 @@ def _workbook(path: Path, raw: bytes, formulas: bool = False) -> Iterator[Any]:
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise TableError(
-            f"{path} is an Excel file, which needs openpyxl: pip install 'whatleaks[excel]', or save the "
-            "sheet as CSV."
-        ) from None
+        refused = lacking(f"{path} is an Excel file, which", "excel")
+        raise TableError(f"{refused}, or save the sheet as CSV.") from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about colours and menus of the sheet
         try:

@@ -21,7 +21,7 @@ from whatleaks.models.adam import Adam, falling
 from whatleaks.models.carry_back import CarryBack
 from whatleaks.models.network import Network
 from whatleaks.models.torch_forms import TorchForm
-from whatleaks.models.torch_network import Layers, build, export
+from whatleaks.models.torch_network import Layers, first_weights
 
 if TYPE_CHECKING:
     import torch
@@ -109,7 +109,7 @@ def _trained(classes: int, data: Floats, rng: np.random.Generator | None = None)
     rng = rng or np.random.Generator(np.random.PCG64(classes))
     hidden = max(1, classes // 2)
     layers = Layers((hidden,), classes, "sigmoid")
-    first = export(build(classes, layers, rng), layers)
+    first = first_weights(classes, layers, rng)
     assert isinstance(first, Network)
     parts = [first.weights[0], first.biases[0], first.weights[1], first.biases[1]]
     adam = Adam(np.concatenate([part.ravel() for part in parts]), RATE)

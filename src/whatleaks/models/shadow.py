@@ -16,7 +16,7 @@ from whatleaks.models.linear import Linear
 from whatleaks.models.missed import Missed
 from whatleaks.models.network import Network
 from whatleaks.models.torch_forms import log_scores
-from whatleaks.models.torch_network import Layers, Optimiser, build, export
+from whatleaks.models.torch_network import Layers, Optimiser, build, export, first_weights
 
 if TYPE_CHECKING:
     import torch
@@ -71,12 +71,12 @@ def shadow(
     Algorithm 2 with Adam; the paper's rate for inputs (0.001) is not said to be that of shadows:
     ours is 0.01, falling, which fits in fewer rounds.
     """
-    module = build(passive.shape[1], layers, rng, bias=bool(layers.hidden))
     if layers.hidden:
+        module = build(passive.shape[1], layers, rng)
         fit_by_torch(module, own_outputs, passive, released, kind, steps, rate)
         return export(module, layers)
     # A linear one on plain arrays: for a few dozen people torch's calls cost the most.
-    start = export(module, layers)
+    start = first_weights(passive.shape[1], layers, rng, bias=False)
     assert isinstance(start, Linear)
     missed = Missed(released, kind)
     adam = Adam(np.array(start.weights), rate)

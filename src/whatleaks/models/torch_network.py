@@ -21,6 +21,7 @@ from whatleaks.errors import UsageError
 from whatleaks.models.adam import FIRST, SECOND, SMALLEST
 from whatleaks.models.linear import Linear
 from whatleaks.models.network import ACTIVATIONS, Network
+from whatleaks.models.torch_draws import TorchDraws
 from whatleaks.seeds import torch_seed
 
 if TYPE_CHECKING:
@@ -108,6 +109,26 @@ def build(
         if layers.last or i + 2 < len(widths):
             parts.append(activation_layer(layers.activation))
     return torch.nn.Sequential(*parts)
+
+
+def first_weights(
+    inputs: int,
+    layers: Layers,
+    rng: np.random.Generator,
+    *,
+    bias: bool = True,
+    joined: int | None = None,
+) -> Bottom:
+    """Return what ``build`` begins with in double precision, as plain arrays: no torch is needed."""
+    draws = TorchDraws(torch_seed(rng))
+    weights, biases = [], []
+    for i, (size_in, size_out) in enumerate(pairwise((inputs, *layers.hidden, layers.output))):
+        bound = 1.0 / sqrt(joined if i == 0 and joined is not None else size_in)
+        weights.append(sealed(draws.uniform((size_out, size_in), bound).T))
+        biases.append(sealed(draws.uniform((size_out,), bound) if bias else np.zeros(size_out)))
+    if not layers.hidden:
+        return Linear(weights[0], biases[0])
+    return Network(tuple(weights), tuple(biases), layers.activation)
 
 
 def export(network: torch.nn.Sequential, layers: Layers) -> Bottom:

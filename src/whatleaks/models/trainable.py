@@ -1,8 +1,8 @@
 """A party's part of a model while it trains: outputs of a batch, then a step along their gradient.
 
 A linear part is trained on plain arrays: its arithmetic takes microseconds, and torch's calls
-around it ten times as long. First weights, steps and rates are the same as torch's, so the
-numbers agree up to rounding; a test compares the two.
+around it ten times as long. It needs no torch at all: first weights, steps and rates are the same as
+torch's, so the numbers agree up to rounding; a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from whatleaks.arrays import Floats, Ints, sealed
 from whatleaks.models.adam import Adam, falling
 from whatleaks.models.linear import Linear
-from whatleaks.models.torch_network import Layers, Optimiser, build, export
+from whatleaks.models.torch_network import Layers, Optimiser, build, export, first_weights
 
 if TYPE_CHECKING:
     from whatleaks.models.additive import Bottom
@@ -124,7 +124,7 @@ class LinearPart:
         bias: bool = True,
         joined: int | None = None,
     ) -> None:
-        first = export(build(features.shape[1], layers, rng, bias=bias, joined=joined), layers)
+        first = first_weights(features.shape[1], layers, rng, bias=bias, joined=joined)
         assert isinstance(first, Linear)
         self._bias = bias
         self._features = np.asarray(features, dtype=np.float64)

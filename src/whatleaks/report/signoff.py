@@ -94,7 +94,8 @@ def _threats(audit: dict[str, Any]) -> list[tuple[str, str, str]]:
     for threat in audit["threats"]:
         attacks = [g for g in threat["findings"] if g["role"] == "attack"]
         worst = max((worse_scale(c)["value"] for g in attacks for c in g["columns"]), default=None)
-        leak, over = "no attack fits", ""
+        tried = threat["name"] not in audit.get("untried", ())
+        leak, over = "no attack fits" if tried else "not tried here", ""
         if worst is not None:
             each = [adds["value"] for adds in worst_by_column({"threats": [threat]}).values()]
             leak, over = (percent(max(share, 0.0)) for share in (worst, sum(each) / len(each)))

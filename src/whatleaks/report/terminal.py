@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from whatleaks.auditor.result import NAMED, AuditResult
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.report.page import LEAKAGE, Bar, lay_out
+from whatleaks.report.page import LEAKAGE, Bar, lay_out, left_out
 from whatleaks.report.wording import (
     added,
     added_range,
@@ -73,6 +73,8 @@ def summary(result: AuditResult) -> str:
             "Threats: mean over columns by the strongest attack on each, and the worst column",
         ]
         lines += [line for bar in page.overview for line in _detailed(bar)]
+    for line in left_out(result):
+        lines += ["", *textwrap.wrap(printable(line), _WIDTH, break_on_hyphens=False)]
     lines += ["", "What joining is worth: alone -> together, gain record by record"]
     for worth in page.worth:
         moved = f"{worth.alone} -> {worth.together}"

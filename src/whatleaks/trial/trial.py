@@ -459,7 +459,7 @@ def _guess(
     if "baselines" in scenario.references:
         shape = ShapeView(*stage.truth.shape)
         for card in cards("baseline"):
-            if card.name in answers or not fits(card, parts.view):
+            if card.name in answers or not card.here or not fits(card, parts.view):
                 continue
             if getattr(card.part, "pictures", False) and not of_pictures(scenario):
                 continue

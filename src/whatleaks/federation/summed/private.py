@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whatleaks.arrays import Floats, Ints, sealed_ints
-from whatleaks.errors import UsageError
+from whatleaks.models.torch_draws import TorchDraws
 from whatleaks.models.trainable import LinearPart, TorchPart
 from whatleaks.seeds import torch_seed
 
@@ -27,13 +27,9 @@ DELTA = 1e-5
 @cache
 def noise_multiplier(epsilon: float, records: int, batch: int, steps: int) -> float:
     """Return the noise over the clipping bound that gives (epsilon, 1e-5) in so many steps."""
-    try:
-        import dp_accounting
-        from dp_accounting import rdp
-    except ImportError:
-        raise UsageError(
-            'differentially private training needs dp-accounting: pip install "whatleaks[dp]"'
-        ) from None
+    import dp_accounting
+    from dp_accounting import rdp
+
     rate = min(1.0, batch / records)
 
     def event(noise: float) -> dp_accounting.DpEvent:
@@ -77,10 +73,10 @@ class PrivateGradients:
     def __init__(
         self, clip: float, noise: float, parties: int, batch: int, rng: np.random.Generator
     ) -> None:
-        import torch
-
         self._own, self._deviation, self._batch = clip / sqrt(parties), noise * clip, batch
-        self._generator = torch.Generator().manual_seed(torch_seed(rng))
+        self._seed = torch_seed(rng)
+        self._draws = TorchDraws(self._seed)
+        self._generator: torch.Generator | None = None  # of a network: it goes on from step to step
 
     def set_gradients(
         self, module: torch.nn.Module, inputs: torch.Tensor, gradient: torch.Tensor
@@ -88,6 +84,7 @@ class PrivateGradients:
         """Set every parameter's gradient; ``gradient`` is each record's own, by its outputs."""
         import torch
 
+        self._generator = self._generator or torch.Generator().manual_seed(self._seed)
         each = _of_records(module, inputs, gradient)
         squares = torch.stack([(g**2).flatten(1).sum(dim=1) for g in each.values()])
         norms = torch.sqrt(squares.sum(dim=0))
@@ -103,8 +100,6 @@ class PrivateGradients:
         A record's gradient is the outer product of its inputs (and a one) and its slopes, so its norm
         is the product of theirs, and none has to be written out.
         """
-        import torch
-
         reach = np.square(inputs).sum(axis=1) + bias
         norms = np.sqrt(np.square(gradient).sum(axis=1) * reach)
         kept = np.minimum(self._own / np.maximum(norms, 1e-30), 1.0)[:, None] * gradient
@@ -114,10 +109,7 @@ class PrivateGradients:
             kept.sum(axis=0, out=found[-1])
         # Drawn as for a network: outputs x inputs, then the biases.
         sizes = [(found.shape[1], inputs.shape[1]), *([(found.shape[1],)] if bias else [])]
-        noise = [
-            torch.empty(size, dtype=torch.float64).normal_(generator=self._generator).numpy()
-            for size in sizes
-        ]
+        noise = [self._draws.normal(size) for size in sizes]
         found += self._deviation * np.concatenate([np.atleast_2d(part.T) for part in noise])
         return found / self._batch
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from whatleaks.errors import UsageError, WhatleaksError, argument
+from whatleaks.extras import lacking
 from whatleaks.models.adapters.given import GivenModel
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".bin", ".sav", ".dill")
@@ -122,9 +123,7 @@ def _skops(data: bytes, columns: Sequence[str]) -> GivenModel:
     try:
         import skops.io
     except ImportError:
-        raise UsageError(
-            'a skops file needs skops, which is not installed: pip install "whatleaks[models]"'
-        ) from None
+        raise lacking("a skops file", "models") from None
     from whatleaks.models.adapters.reading import read_model
     from whatleaks.models.adapters.scikit import SUPPORTED
 

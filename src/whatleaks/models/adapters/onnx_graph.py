@@ -15,6 +15,7 @@ import numpy as np
 
 from whatleaks.arrays import Floats, sealed
 from whatleaks.errors import UsageError
+from whatleaks.extras import lacking
 from whatleaks.models.adapters.beside_original import PEOPLE, People, refuse_another
 from whatleaks.models.adapters.given import (
     Boosted,
@@ -78,9 +79,7 @@ def from_onnx(data: bytes, columns: Sequence[str]) -> GivenModel:
         from google.protobuf.message import DecodeError
         from onnx.helper import tensor_dtype_to_np_dtype
     except ImportError:
-        raise UsageError(
-            'an ONNX file needs onnx, which is not installed: pip install "whatleaks[models]"'
-        ) from None
+        raise lacking("an ONNX file", "models") from None
     try:
         model = onnx.load_model_from_string(data)
     except DecodeError:

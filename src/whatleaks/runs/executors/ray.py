@@ -18,7 +18,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from whatleaks.errors import UsageError
+from whatleaks.errors import UsageError, choice
+from whatleaks.extras import lacking
 from whatleaks.runs.executors.protocol import Executor, Job, Reply, died, failed
 from whatleaks.runs.executors.worker import ONE_THREAD, perform
 
@@ -100,9 +101,7 @@ def _connect(address: str, workers: int, patience: float) -> Any:
     try:
         import ray
     except ImportError:
-        raise UsageError(
-            'on="ray" needs Ray, which is not installed: pip install "whatleaks[ray]"'
-        ) from None
+        raise lacking(choice("on", "ray"), "ray") from None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address:
         if not _answers(address, patience):

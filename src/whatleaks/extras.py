@@ -1,0 +1,51 @@
+"""Extras: what is installed only where somebody needs it, and the words for one that is not here.
+
+A part of the catalog says on its card which extra it needs, a federation for which of its models,
+and an attack where one of its settings does (``extra``). Plans leave out what is not here; a
+command that cannot do without says so in one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+
+from whatleaks.errors import UsageError
+
+# By extra, as pyproject.toml names it: the modules that it brings and whatleaks imports.
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "networks": ("torch",),
+    "models": ("skops", "onnx"),
+    "excel": ("openpyxl",),
+    "polars": ("polars",),
+    "ray": ("ray",),
+}
+
+
+def lacking(what: str, extra: str) -> UsageError:
+    """Return the error of what needs an extra that is not installed."""
+    return UsageError(f'{what} needs {named(extra)}: pip install "{named(extra)}"')
+
+
+def named(extra: str) -> str:
+    """Return an extra as pip knows it."""
+    return f"whatleaks[{extra}]"
+
+
+@cache
+def absent(extra: str) -> bool:
+    """Say whether an extra is not installed; none at all is always here."""
+    return bool(extra) and any(find_spec(module) is None for module in MODULES[extra])
+
+
+def require(extra: str, what: str) -> None:
+    """Refuse ``what`` where the extra that it needs is not installed."""
+    if absent(extra):
+        raise lacking(what, extra)
+
+
+def behind(error: ModuleNotFoundError) -> str:
+    """Return the extra that brings the module which was not found; empty if none does."""
+    module = (error.name or "").partition(".")[0]
+    return next((extra for extra, brought in MODULES.items() if module in brought), "")
