@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= audit-report
 
-.PHONY: core env audit test golden golden-record check format clean
+.PHONY: core env audit test golden golden-record check format licences clean
 
 core: $(VENV)/core
 env: $(VENV)/installed
@@ -39,13 +39,16 @@ golden-record: env
 	$(BIN)/python tests/golden/golden.py "$(CASES)" --record "$(WHY)"
 
 check: env
-	$(BIN)/ruff check src tests examples benchmarks
-	$(BIN)/ruff format --check src tests examples benchmarks
+	$(BIN)/ruff check src tests examples benchmarks tools
+	$(BIN)/ruff format --check src tests examples benchmarks tools
 	$(BIN)/mypy
 
+licences: env
+	$(BIN)/python tools/licences.py
+
 format: env
-	$(BIN)/ruff check --fix src tests examples benchmarks
-	$(BIN)/ruff format src tests examples benchmarks
+	$(BIN)/ruff check --fix src tests examples benchmarks tools
+	$(BIN)/ruff format src tests examples benchmarks tools
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache $(OUT)

@@ -16,6 +16,7 @@ from whatleaks.errors import UsageError
 # By extra, as pyproject.toml names it: the modules that it brings and whatleaks imports.
 MODULES: Mapping[str, tuple[str, ...]] = {
     "networks": ("torch",),
+    "encryption": ("cryptography",),
     "models": ("skops", "onnx"),
     "excel": ("openpyxl",),
     "polars": ("polars",),

@@ -1,79 +1,85 @@
-"""Private set intersection by ids, through openmined-psi (Diffie-Hellman on a curve).
+"""Private set intersection by ids: Diffie-Hellman on Curve25519.
 
 One party asks and learns which of its ids the other has too; the other learns how many ids
 were asked about. The asking party then names the common ids, which both have, so that both
-put the same records in the same order. Ids outside the intersection stay hidden: they cross
-only as points multiplied by a secret number.
+put the same records in the same order. Ids outside the intersection stay hidden: an id x crosses
+only as a point a P(x), where P hashes onto the curve and a is a secret number, drawn anew. The other
+party makes b a P(x) of it, which equals a b P(x), made of its own b P(x).
 
-Between the parties go bytes alone: a setup and a response from the answering party, a
-request and the common ids from the asking one.
+Every list of points is sorted before it goes out, so that its order tells nothing of a table's.
+Both parties are taken to follow the protocol; one that asks about ids that it does not hold learns
+whether the other has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from whatleaks.arrays import Ints, sealed_ints
 from whatleaks.codec import decode, encode
-from whatleaks.errors import CryptoError, TableError
+from whatleaks.errors import CryptoError
+from whatleaks.extras import require
 
-_FALSE_POSITIVES = 1e-12  # unused by the raw structure, which has none; the library asks for it
+_SIZE = 32  # bytes of a point
+_FIELD = 2**255 - 19
 
 
-def _library() -> Any:
-    try:
-        import private_set_intersection.python as library
-    except ModuleNotFoundError:
+class Secret:
+    """A secret number, and the points that it is multiplied by."""
+
+    def __init__(self) -> None:
+        require("encryption", "private set intersection")
+        from cryptography.hazmat.primitives.asymmetric import x25519
+
+        self._read: Any = x25519.X25519PublicKey.from_public_bytes
+        self._key = x25519.X25519PrivateKey.generate()
+
+    def times(self, points: Iterable[bytes]) -> list[bytes]:
+        """Multiply every point by the secret number; one of small order would not hide it."""
+        try:
+            return [self._key.exchange(self._read(point)) for point in points]
+        except ValueError:
+            raise CryptoError("a message of an intersection holds a point of small order") from None
+
+
+def point(value: str) -> bytes:
+    """Hash an id to a point: the first of its hashes that is on the curve, not on its twist."""
+    start = hashlib.sha256(b"whatleaks intersection" + value.encode())
+    for count in range(256):
+        hashed = start.copy()
+        hashed.update(bytes([count]))
+        u = int.from_bytes(hashed.digest(), "little") % 2**255
+        if pow(u**3 + 486662 * u**2 + u, (_FIELD - 1) // 2, _FIELD) == 1:
+            return u.to_bytes(_SIZE, "little")
+    raise CryptoError("an id has no point on the curve")  # one in 2 ** 256
+
+
+def points_of(message: bytes, announced: int, what: str) -> list[bytes]:
+    """Cut a message into as many points as were announced."""
+    if len(message) != announced * _SIZE:
         raise CryptoError(
-            "private set intersection needs openmined-psi: pip install 'whatleaks[psi]'"
-        ) from None
-    return library
-
-
-def normal_form(ids: Sequence[str], strip: bool = False, ignore_case: bool = False) -> list[str]:
-    """Return the ids as they are compared: trimmed, spaces collapsed, case folded, if asked."""
-    formed = [" ".join(value.split()) for value in ids] if strip else list(ids)
-    return [value.casefold() for value in formed] if ignore_case else formed
-
-
-def check_ids(ids: Sequence[str], who: str) -> None:
-    """Refuse empty and repeated ids; rows are named, ids are not printed."""
-    first: dict[str, int] = {}
-    for row, value in enumerate(ids, 1):
-        if not value.strip():
-            raise TableError(f"{who}: the id in row {row} is empty: drop the row")
-        if value in first:
-            raise TableError(
-                f"{who}: rows {first[value]} and {row} have the same id: ids must be unique"
-            )
-        first[value] = row
+            f"the other party {what} {len(message) / _SIZE:g} ids and announced {announced}: "
+            "it is refused"
+        )
+    return [message[at : at + _SIZE] for at in range(0, len(message), _SIZE)]
 
 
 class Answering:
     """The party that answers; it learns the number of ids asked about."""
 
     def __init__(self, ids: Sequence[str]) -> None:
-        library = _library()
-        self._library = library
         self._ids = list(ids)
-        self._server = library.server.CreateWithNewKey(True)
+        self._secret = Secret()
 
-    def setup(self, asked: int) -> bytes:
-        """Return the own ids as blinded points."""
-        raw = self._library.DataStructure.RAW
-        message = self._server.CreateSetupMessage(_FALSE_POSITIVES, asked, self._ids, raw)
-        return bytes(message.SerializeToString())
+    def setup(self) -> bytes:
+        """Return the own ids as points times the own secret."""
+        return b"".join(sorted(self._secret.times(map(point, self._ids))))
 
     def respond(self, request: bytes, asked: int) -> bytes:
-        """Blind the asked points once more: exactly as many as were announced."""
-        message = _parsed(self._library.Request(), request)
-        _count(message, asked, "asks about")
-        try:
-            return bytes(self._server.ProcessRequest(message).SerializeToString())
-        except (RuntimeError, ValueError):
-            raise CryptoError("a request for an intersection is damaged") from None
+        """Multiply the asked points, exactly as many as were announced, in their order."""
+        return b"".join(self._secret.times(points_of(request, asked, "asks about")))
 
     def rows(self, common: bytes) -> Ints:
         """Return the own rows of the named ids, in their order; others' ids are refused."""
@@ -89,90 +95,26 @@ class Asking:
     """The party that asks; it learns the intersection."""
 
     def __init__(self, ids: Sequence[str]) -> None:
-        library = _library()
-        self._library = library
         self._ids = list(ids)
-        self._client = library.client.CreateWithNewKey(True)
+        self._secret = Secret()
+        points = self._secret.times(map(point, self._ids))
+        self._asked = sorted(zip(points, range(len(points)), strict=True))
 
     def request(self) -> bytes:
-        """Return the own ids as blinded points."""
-        return bytes(self._client.CreateRequest(self._ids).SerializeToString())
+        """Return the own ids as points times the own secret."""
+        return b"".join(point for point, _ in self._asked)
 
     def rows(self, setup: bytes, response: bytes, held: int) -> Ints:
         """Return the own rows whose ids the other party has, in the order of the ids.
 
         ``held`` is how many ids the other party announced.
         """
-        theirs = _parsed(self._library.ServerSetup(), setup)
-        answer = _parsed(self._library.Response(), response)
-        _count(theirs.raw, held, "holds")
-        _count(answer, len(self._ids), "answers about")
-        try:
-            found = self._client.GetIntersection(theirs, answer)
-        except (RuntimeError, ValueError):
-            raise CryptoError("an answer about an intersection is damaged") from None
+        theirs = set(self._secret.times(points_of(setup, held, "holds")))
+        answers = points_of(response, len(self._asked), "answers about")
+        both = zip(answers, self._asked, strict=True)
+        found = [row for answer, (_, row) in both if answer in theirs]
         return sealed_ints(sorted(found, key=lambda row: self._ids[row]))
 
     def common(self, rows: Ints) -> bytes:
         """Name the common ids for the other party, which has them already."""
         return encode(tuple(self._ids[row] for row in rows))
-
-
-def _parsed(message: Any, data: bytes) -> Any:
-    from google.protobuf.message import DecodeError
-
-    try:
-        message.ParseFromString(data)
-    except DecodeError:
-        raise CryptoError("a message of an intersection is damaged") from None
-    return message
-
-
-def _count(message: Any, announced: int, what: str) -> None:
-    """Refuse a message of more or fewer points than were announced."""
-    points = len(message.encrypted_elements)
-    if points != announced:
-        raise CryptoError(
-            f"the other party {what} {points} ids and announced {announced}: it is refused"
-        )
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """The common records: rows of each party in one order, and their ids as compared.
-
-    ``untidy`` counts each party's ids without a match that would read otherwise after
-    trimming and folding case: near-misses to look at.
-    """
-
-    first: Ints
-    second: Ints
-    ids: tuple[str, ...]
-    untidy: tuple[int, int]
-
-
-def align(
-    first: Sequence[str],
-    second: Sequence[str],
-    strip: bool = False,
-    ignore_case: bool = False,
-    names: tuple[str, str] = ("first table", "second table"),
-) -> Alignment:
-    """Run both parties of the protocol in this process; the first one asks."""
-    formed = [normal_form(ids, strip, ignore_case) for ids in (first, second)]
-    for values, who in zip(formed, names, strict=True):
-        check_ids(values, who)
-    asking, answering = Asking(formed[0]), Answering(formed[1])
-    request = asking.request()
-    setup = answering.setup(len(formed[0]))
-    own = asking.rows(setup, answering.respond(request, len(formed[0])), len(formed[1]))
-    other = answering.rows(asking.common(own))
-    ids = tuple(formed[0][row] for row in own)
-    near = (untidy(formed[0], set(ids)), untidy(formed[1], set(ids)))
-    return Alignment(own, other, ids, near)
-
-
-def untidy(ids: Sequence[str], matched: set[str]) -> int:
-    """Count the ids without a match that trimming or folding case would change: near-misses."""
-    tidy = normal_form(ids, strip=True, ignore_case=True)
-    return sum(a != b and a not in matched for a, b in zip(ids, tidy, strict=True))

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -209,8 +209,7 @@ class Paillier(Ciphers):
     @staticmethod
     def load(bits: int, key: bytes) -> Paillier:
         """Read a public key written as ``key_bytes``."""
-        (n,) = _numbers(key, bits, 1)
-        return Paillier(n)
+        return Paillier(*_numbers(key, bits, 1))
 
 
 class OkamotoUchiyama(Ciphers):
@@ -291,7 +290,7 @@ def _prime(bits: int) -> fmpz:
             return p
 
 
-def _numbers(key: bytes, bits: int, count: int) -> Iterator[int]:
+def _numbers(key: bytes, bits: int, count: int) -> list[int]:
     """Read the numbers of a public key; the first is the modulus, of exactly ``bits`` bits."""
     size = bits // 8
     if len(key) != count * size:
@@ -300,7 +299,7 @@ def _numbers(key: bytes, bits: int, count: int) -> Iterator[int]:
     n = fmpz(numbers[0])
     if numbers[0].bit_length() != bits or n.gcd(_SMALL_PRIMES) != 1 or n.is_square():
         raise CryptoError(f"a public key is no product of primes with {bits} bits: it is refused")
-    return iter(numbers)
+    return numbers
 
 
 def _elementwise(decrypt: Callable[[Any], int]) -> Decrypt:

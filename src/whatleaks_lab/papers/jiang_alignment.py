@@ -166,7 +166,7 @@ def _by_intersection(mine: Sequence[str], theirs: Sequence[str]) -> _Rows:
     """Find the common records by the protocol; the first party asks."""
     asking, answering = Asking(mine), Answering(theirs)
     request = asking.request()
-    setup = answering.setup(len(mine))
+    setup = answering.setup()
     rows = asking.rows(setup, answering.respond(request, len(mine)), len(theirs))
     named = asking.common(rows)
     return _Rows(rows, answering.rows(named), _told(request + named, mine, set(theirs)))
