@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from whatleaks.errors import UsageError, nearest
-from whatleaks.extras import absent, require
+from whatleaks.extras import absent
 
 KINDS = ("attack", "hijack", "baseline", "defense", "detector", "federation", "threat")
 _ROOMS = {  # where the package's own parts of each kind live
@@ -50,7 +50,7 @@ class Card:
     ``again``: an attack that is tried again under every defense; off for slow ones that a
     sibling with the same view does better. ``obeys``: a programme for the active party that
     answers as an honest one would. ``family``: other settings of a defense are asked
-    for as FAMILY-VALUE. ``extra``: the extra of the package that it cannot do without.
+    for as FAMILY-VALUE.
     """
 
     kind: str
@@ -63,7 +63,6 @@ class Card:
     again: bool = True
     obeys: bool = False
     family: tuple[str, str] | None = None
-    extra: str = ""
     handed: bool = False  # somebody handed the part over with settings of its own: they stand
     home: str = ""  # the module that entered it, where the part itself does not say
 
@@ -75,18 +74,20 @@ class Card:
                 raise UsageError(f"{self.name} has no setting {key!r}.{nearest(key, known)}")
         return self.part(**{**self.settings, **settings})
 
-    @property
-    def here(self) -> bool:
-        """Whether the extra that it needs is installed."""
-        return not absent(self.extra)
-
-    def require(self) -> None:
-        """Refuse it where it is not."""
-        require(self.extra, f"{self.kind} {self.name!r}")
-
     def takes(self, setting: str) -> bool:
         """Say whether the part has a setting of this name."""
         return any(f.name == setting for f in fields(self.part))
+
+    @cached_property
+    def extra(self) -> str:
+        """The extra of the package that the part cannot do without; empty: none."""
+        found = getattr(self.part, "extra", "")
+        return str(getattr(self.build(), "extra", "") if isinstance(found, property) else found)
+
+    @property
+    def here(self) -> bool:
+        """Whether that is installed."""
+        return not absent(self.extra)
 
     @property
     def module(self) -> str:
@@ -133,7 +134,6 @@ def attack(
     needs: str,
     settings: Mapping[str, Any] | None = None,
     again: bool = True,
-    extra: str = "",
 ) -> Callable[[type[T]], type[T]]:
     """Enter an attack: a frozen dataclass with ``name`` and ``infer(view, rng) -> Guess``.
 
@@ -141,14 +141,7 @@ def attack(
     that has two names, each with its settings.
     """
     return _decorator(
-        "attack",
-        name,
-        title=title,
-        paper=paper,
-        needs=needs,
-        settings=settings or {},
-        again=again,
-        extra=extra,
+        "attack", name, title=title, paper=paper, needs=needs, settings=settings or {}, again=again
     )
 
 
@@ -159,43 +152,22 @@ def baseline(
     paper: str = "",
     needs: str = "nothing",
     settings: Mapping[str, Any] | None = None,
-    extra: str = "",
 ) -> Callable[[type[T]], type[T]]:
     """Enter a baseline: like an attack, run beside every attack whose view shows what it takes."""
     return _decorator(
-        "baseline",
-        name,
-        title=title,
-        paper=paper,
-        needs=needs,
-        settings=settings or {},
-        extra=extra,
+        "baseline", name, title=title, paper=paper, needs=needs, settings=settings or {}
     )
 
 
 def hijack(
-    name: str,
-    *,
-    title: str,
-    paper: str,
-    needs: str,
-    obeys: bool = False,
-    again: bool = True,
-    extra: str = "",
+    name: str, *, title: str, paper: str, needs: str, obeys: bool = False, again: bool = True
 ) -> Callable[[type[T]], type[T]]:
     """Enter a hijack: another programme for the active party (``federation.roles.Hijacker``).
 
     ``obeys``: it only watches, and all its answers are honest.
     """
     return _decorator(
-        "hijack",
-        name,
-        title=title,
-        paper=paper,
-        needs=needs,
-        obeys=obeys,
-        again=again,
-        extra=extra,
+        "hijack", name, title=title, paper=paper, needs=needs, obeys=obeys, again=again
     )
 
 
@@ -207,7 +179,6 @@ def defense(
     needs: str,
     settings: Mapping[str, Any] | None = None,
     family: tuple[str, str] | None = None,
-    extra: str = "",
 ) -> Callable[[type[T]], type[T]]:
     """Enter a defense: a frozen dataclass that derives from a socket of ``defenses.protocol``.
 
@@ -221,13 +192,12 @@ def defense(
         needs=needs,
         settings=settings or {},
         family=family,
-        extra=extra,
     )
 
 
-def detector(name: str, *, title: str, paper: str, extra: str = "") -> Callable[[type[T]], type[T]]:
+def detector(name: str, *, title: str, paper: str) -> Callable[[type[T]], type[T]]:
     """Enter a detector: a frozen dataclass with ``grants`` and ``start() -> Watch``."""
-    return _decorator("detector", name, title=title, paper=paper, extra=extra)
+    return _decorator("detector", name, title=title, paper=paper)
 
 
 def federation(name: str, *, title: str, paper: str) -> Callable[[type[T]], type[T]]:

@@ -1,8 +1,8 @@
 """Extras: what is installed only where somebody needs it, and the words for one that is not here.
 
-A part of the catalog says on its card which extra it needs, a federation for which of its models,
-and an attack where one of its settings does (``extra``). Plans leave out what is not here; a
-command that cannot do without says so in one line.
+Whatever cannot do without one names it in an attribute ``extra``: a part of the catalog, a model's
+settings; a property where that depends on other settings. Plans leave out what is not here; a command
+that cannot do without says so in one line.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def absent(extra: str) -> bool:
     return bool(extra) and any(find_spec(module) is None for module in MODULES[extra])
 
 
-def require(extra: str, what: str) -> None:
-    """Refuse ``what`` where the extra that it needs is not installed."""
+def require(part: object, what: str) -> None:
+    """Refuse a part, called ``what``, where the extra that it needs is not installed."""
+    extra = str(getattr(part, "extra", ""))
     if absent(extra):
         raise lacking(what, extra)
 

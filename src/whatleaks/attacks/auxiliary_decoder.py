@@ -27,13 +27,13 @@ from whatleaks.threat.views.split import AuxiliaryView
     "auxiliary-decoder",
     title="A small decoder trained on the auxiliary pictures, without any message",
     needs="auxiliary records",
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
 class AuxiliaryDecoder:
     """``rounds`` over the auxiliary records at most; it stops by some that it leaves out."""
 
+    extra: ClassVar[str] = "networks"
     pictures: ClassVar[bool] = True  # tables have their regression
 
     rounds: int = 100
@@ -49,13 +49,13 @@ class AuxiliaryDecoder:
     "auxiliary-best",
     title="Regression or decoder, whichever does better on auxiliary pictures left out",
     needs="auxiliary records",
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
 class AuxiliaryBest:
     """What the auxiliary records tell without any message, by whichever of two learners reads it better."""
 
+    extra: ClassVar[str] = "networks"
     pictures: ClassVar[bool] = True
     stream: ClassVar[str] = "auxiliary-decoder"  # the very decoder that stands beside it
     weighs: ClassVar[tuple[str, ...]] = ("auxiliary-regression", "auxiliary-decoder")

@@ -7,6 +7,7 @@ with the same grants must beat the better of the two.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,12 +26,13 @@ from whatleaks.threat.views.split import QueryView
     paper="whatleaks",
     needs="auxiliary records and the passive party's answers to them, embeddings",
     again=False,
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
 class EmbeddingDecoder:
     """Own columns and embeddings side by side, each on a scale of its own."""
+
+    extra: ClassVar[str] = "networks"
 
     rounds: int = 100
     name: str = "embedding-decoder"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     needs="vote fractions of many records and the whole forest",
     # A third of the usual steps: an audit runs it again under every release defense.
     settings={"least_steps": 300},
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
@@ -41,6 +40,8 @@ class ForestGenerativeRegression:
     random points of the space is a poor one for real records: the adversary's own columns
     then come from the records under attack, and only the unknown ones are made up.
     """
+
+    extra: ClassVar[str] = "networks"
 
     regression: GenerativeRegression = field(default_factory=GenerativeRegression)
     surrogate: tuple[int, ...] = (2000, 200)

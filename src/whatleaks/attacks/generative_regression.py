@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -102,7 +102,6 @@ class Penalty:
     title="Generative regression network",
     paper=LUO,
     needs="scores of many records and the whole differentiable model",
-    extra="networks",
 )
 @attack(
     "generative-regression-snapped",
@@ -112,7 +111,6 @@ class Penalty:
     "take",
     settings={"snap": True},
     again=False,
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
@@ -126,6 +124,8 @@ class GenerativeRegression:
     ``draws``: not in the paper; above 1, the average of that many answers with fresh noise.
     ``snap``: not in the paper; the answers are moved to values that the schema allows.
     """
+
+    extra: ClassVar[str] = "networks"
 
     hidden: tuple[int, ...] = (600, 200, 100)
     epochs: int = 60

@@ -14,6 +14,7 @@ are averaged, as the guess of least squared error.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,12 +33,13 @@ from whatleaks.threat.views.split import QueryView
     title="A generator that queries the passive party's network",
     paper="Luo et al. 2021 (ICDE), adapted to split networks as in Yao et al. 2025",
     needs="the passive party's trained network, embeddings, the range of auxiliary records",
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
 class QueriedGenerator:
     """Two hidden layers; ``draws`` of noise are averaged in the end."""
+
+    extra: ClassVar[str] = "networks"
 
     steps: int = 1000
     batch: int = 64

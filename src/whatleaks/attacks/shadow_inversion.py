@@ -11,6 +11,7 @@ shadow's own answer to the true record, which an adversary does not have.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,12 +31,13 @@ from whatleaks.threat.views.split import QueryView
     title="Inversion of a shadow of the passive party's network",
     paper="Jiang et al. 2022 (PoPETs), adapted to split networks as in Yao et al. 2025",
     needs="auxiliary records and the passive party's answers to them, embeddings",
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)
 class ShadowInversion:
     """``shadow_steps`` to train the shadow, then ``steps`` for all guesses at once."""
+
+    extra: ClassVar[str] = "networks"
 
     shadow_steps: int = 1000
     steps: int = 1000

@@ -21,7 +21,7 @@ from whatleaks.auditor.digits import digits_of
 from whatleaks.auditor.estimate import LONG, estimated_seconds, in_words, workers_that_pay
 from whatleaks.auditor.notes import copy_notes, counted_again, known_notes, value_notes
 from whatleaks.auditor.people import groups_of, too_small
-from whatleaks.auditor.plan import not_tried, scenarios, untried
+from whatleaks.auditor.plan import installed, scenarios, untried_threats
 from whatleaks.auditor.result import (
     TRAINS,
     AuditResult,
@@ -118,7 +118,7 @@ def run_audit(
         told_before = (*told_before, f"{len(checked.doubts)} {DOUBTED}")
     told_before = (*told_before, *copy_notes(frame))
     table = {"name": name, "hmac_sha256": table_hash(frame, own_secret())}
-    planned = scenarios(spec, name, table["hmac_sha256"], attacks)
+    planned, _ = installed(scenarios(spec, name, table["hmac_sha256"], attacks))
     rows, width = frame.shape
     packed = pack_table(frame, b"" if given is None else encode(given))
     first = _first(planned[0], frame, given, packed)
@@ -133,9 +133,10 @@ def run_audit(
         told_before = (*told_before, f"At most {fewer} records are attacked per seed: {WIDE_TABLE}")
     if one_defended:
         told_before = (*told_before, ONE_DEFENDED)
-    planned = scenarios(
-        spec, name, table["hmac_sha256"], attacks, defended_seeds=1 if one_defended else None
-    )
+    some = 1 if one_defended else None
+    everything = scenarios(spec, name, table["hmac_sha256"], attacks, defended_seeds=some)
+    planned, not_tried = installed(everything)
+    untried = untried_threats(spec, planned, not_tried)
     for scenario in planned:
         scenario.check()
     seeds = tuple(sorted({scenario.seed for scenario in planned}))
@@ -161,6 +162,7 @@ def run_audit(
         summed = _rounds(
             spec,
             planned,
+            untried,
             lambda works: run_trials(works, packed, workers, out, display, leave=large),
             first.passive > WIDE,
             streams,
@@ -218,8 +220,8 @@ def run_audit(
         else None,
         defended_seeds=defended,
         unmeasured=summed.unmeasured,
-        not_tried=not_tried(spec),
-        untried=untried(spec),
+        not_tried=not_tried,
+        untried=untried,
     )
 
 
@@ -238,6 +240,7 @@ class _Summed:
 def _rounds(
     spec: AuditSpec,
     planned: Sequence[Scenario],
+    untried: Sequence[str],
     run_them: Callable[[Sequence[Scenario]], list[Entry]],
     wide: bool,
     streams: Streams,
@@ -262,7 +265,7 @@ def _rounds(
     while True:
         with clock("sum up"), nothing_collected(), one_thread():
             threats = combine_threats(entries, spec.model, streams, made)
-            head = headline(threats, untried(spec))
+            head = headline(threats, untried)
         with clock("sum up defenses"), nothing_collected(), one_thread():
             defenses, unmeasured = combine_defenses(entries, head, threats, kept)
         only = contenders(head, defenses) if wide else None

@@ -1,7 +1,7 @@
 """From an audit's choices to its scenarios: every threat, every attack that fits, every defense.
 
 Nothing here names an attack, a defense or a detector: what is in the catalog and fits is
-tried, but for what needs an extra that is not installed (``not_tried``). Defenses are tried under the first threat of a federation that reads its messages,
+tried; ``installed`` then leaves out what is not. Defenses are tried under the first threat of a federation that reads its messages,
 with the attacks that are made for exactly its view. Where the training is hijacked, attacks that
 only read are let loose on the honest one; detectors watch every hijack that breaks the protocol,
 and honest training for their false alarms; defenses are tried with hijacks, and with honest
@@ -18,7 +18,7 @@ from whatleaks.auditor.result import NotTried
 from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import Card, card, cards, fingerprint, guesser
 from whatleaks.errors import UsageError, argument, nearest
-from whatleaks.extras import absent, lacking
+from whatleaks.extras import require
 from whatleaks.federation.protocol import Federation
 from whatleaks.threat.grants import ChosenParts, ModelGrant, TreesGrant
 from whatleaks.threat.model import COLUMNS, LABEL, ThreatModel
@@ -148,13 +148,8 @@ def check_threats(model: str, threats: Sequence[str]) -> None:
     """
     for name in threats:
         found = looks_at(model, name)
-        extra = found.federation.extra(found.settings)
-        if absent(extra):
-            looked = f"{argument('model')} {found.model}"
-            raise lacking(
-                looked if found.model == model else f"{argument('threats')} {name} on {looked}",
-                extra,
-            )
+        asked = "" if found.model == model else f"{argument('threats')} {name} on "
+        require(found.settings, f"{asked}{argument('model')} {found.model}")
         own = model_named(model)[0].part
         rival = found.federation.shows & RELEASES and own.shows & RELEASES
         if found.model == model or (own.trains and not rival):
@@ -189,7 +184,7 @@ def scenarios(
         more = seed >= spec.seed + spec.seeds
         for i, seen in enumerate(looks):
             base = _base(spec, name, table, seed, seen)
-            if _hijackable(seen):
+            if seen.threat.malicious and seen.federation.hijackable:
                 found += [] if more else _hijacked(spec, base, seen)
                 continue
             # What runs under a weaker threat counts here too: it need not run again.
@@ -197,8 +192,7 @@ def scenarios(
             attacks = [
                 entry.name
                 for entry in cards("attack")
-                if entry.here
-                and worth_trying(entry, seen.view)
+                if worth_trying(entry, seen.view)
                 and not any(worth_trying(entry, one.view) for one in weaker)
             ]
             full = _with_attacks(base, spec, attacks)
@@ -217,7 +211,7 @@ def scenarios(
                 and strongest
             ):
                 for entry in _defenses(spec):
-                    if not (entry.here and _tried(entry, seen, spec.compare_defenses)):
+                    if not _tried(entry, seen, spec.compare_defenses):
                         continue
                     known = [*again, *(a for a in _adaptive(entry, seen) if a not in again)]
                     quick = replace(_with_attacks(base, spec, known), references=AGAIN)
@@ -233,46 +227,44 @@ def scenarios(
     return [replace(scenario, own=own) for scenario in found] if own else found
 
 
-def not_tried(spec: AuditSpec) -> tuple[NotTried, ...]:
-    """Return the parts that would be tried if the extras that they need were installed."""
-    found: dict[tuple[str, str], NotTried] = {}
-    for seen in (looks_at(spec.model, threat) for threat in spec.threats):
-        wanted = list(_fitting(seen))
-        if spec.defenses:
-            guarded = seen.threat.reads or seen.threat.malicious
-            wanted += [
-                one
-                for one in _defenses(spec)
-                if guarded and _tried(one, seen, spec.compare_defenses)
-            ]
-            wanted += cards("detector") if _hijackable(seen) and seen.federation.watchable else ()
-        for entry in wanted:
-            if entry.here:
-                continue
-            held = found.get((entry.kind, entry.name))
-            under = (*(held.threats if held else ()), seen.threat.name)
-            found[entry.kind, entry.name] = NotTried(
-                entry.kind, entry.name, entry.title, entry.extra, under
-            )
-    return tuple(found.values())
+def installed(planned: Sequence[Scenario]) -> tuple[list[Scenario], tuple[NotTried, ...]]:
+    """Return the trials without what needs an extra that is not installed, and what that is.
+
+    An attack is left out of its trial, a trial of any other part is left out whole.
+    """
+    kept: list[Scenario] = []
+    left: dict[tuple[str, str], NotTried] = {}
+    for scenario in planned:
+        parts = [guesser(name) for name in scenario.attacks]
+        parts += [card("defense", scenario.defense)] if scenario.defense else []
+        parts += [card("detector", scenario.detector)] if scenario.detector else []
+        gone = [one for one in parts if not one.here]
+        for one in gone:
+            left[one.kind, one.name] = NotTried(one.kind, one.name, one.title, one.extra)
+        stay = [one for one in parts if one.here and one.name in scenario.attacks]
+        if not gone:
+            kept.append(scenario)
+        elif all(one.kind == "attack" for one in gone) and (stay or not scenario.defense):
+            known = {f.name for one in stay for f in fields(one.part)}
+            options = {k: v for k, v in scenario.attack_options.items() if k in known}
+            names = tuple(one.name for one in stay)
+            kept.append(replace(scenario, attacks=names, attack_options=Settings(options)))
+    return kept, tuple(left.values())
 
 
-def untried(spec: AuditSpec) -> tuple[str, ...]:
-    """Return the threats that attacks fit, of which every one needs an extra that is not here."""
-    fitting = {threat: _fitting(looks_at(spec.model, threat)) for threat in spec.threats}
+def untried_threats(
+    spec: AuditSpec, planned: Sequence[Scenario], left: Sequence[NotTried]
+) -> tuple[str, ...]:
+    """Return the threats that attacks among those left out fit, and none of those planned does."""
+    names = dict.fromkeys(name for scenario in planned for name in scenario.attacks)
+    here = [guesser(name) for name in names if guesser(name).kind == "attack"]
+    gone = [guesser(one.name) for one in left if one.kind == "attack"]
+    views = {threat: looks_at(spec.model, threat).view for threat in spec.threats}
     return tuple(
-        threat for threat, some in fitting.items() if some and not any(one.here for one in some)
+        threat
+        for threat, view in views.items()
+        if any(fits(one, view) for one in gone) and not any(fits(one, view) for one in here)
     )
-
-
-def _fitting(seen: Watched) -> list[Card]:
-    """Return the attacks and hijacks that an audit tries under a threat, installed or not."""
-    hijacks = cards("hijack") if _hijackable(seen) else ()
-    return [*hijacks, *(one for one in cards("attack") if worth_trying(one, seen.view))]
-
-
-def _hijackable(seen: Watched) -> bool:
-    return seen.threat.malicious and seen.federation.hijackable
 
 
 def _above(one: Watched, other: Watched, first: bool) -> bool:
@@ -347,10 +339,7 @@ def _adaptive(entry: Card, seen: Watched) -> list[str]:
     return [
         one.name
         for one in cards("attack")
-        if one.here
-        and one.again
-        and worth_trying(one, seen.view)
-        and told & {f.name for f in fields(one.part)}
+        if one.again and worth_trying(one, seen.view) and told & {f.name for f in fields(one.part)}
     ]
 
 
@@ -398,8 +387,8 @@ def _again(seen: Watched, extra: Sequence[str]) -> list[str]:
         ]
         exact = [one for one in new if one.view is look.view or one.name in extra]
         chosen += [one.name for one in exact or new]
-    here = [one.name for one in cards("attack") if one.here and worth_trying(one, seen.view)]
-    return [name for name in dict.fromkeys(chosen) if name in here] or here
+    fitting = [one.name for one in cards("attack") if worth_trying(one, seen.view)]
+    return list(dict.fromkeys(chosen)) or fitting
 
 
 def covers(defended: Scenario, plain: Scenario) -> bool:
@@ -450,14 +439,13 @@ def _hijacked(spec: AuditSpec, base: Scenario, seen: Watched) -> list[Scenario]:
     alone = QUICK_HIJACK if spec.quick else {}
     honest = replace(base, references=("joining",), label=f"{base.label}, honest")
     found = [honest]
-    readers = [one.name for one in cards("attack") if one.here and fits(one, seen.view)]
+    readers = [entry.name for entry in cards("attack") if fits(entry, seen.view)]
     if readers:
         reading = replace(_with_attacks(base, spec, readers), references=HIJACK)
         found.append(replace(reading, label=f"{base.label}, nobody hijacks"))
-    detectors = [one for one in cards("detector") if spec.defenses and one.here]
-    detectors = detectors if seen.federation.watchable else []
-    guards = [one for one in cards("defense") if spec.defenses and one.here and _tried(one, seen)]
-    for hijack in (entry for entry in cards("hijack") if entry.here):
+    detectors = cards("detector") if spec.defenses and seen.federation.watchable else ()
+    guards = [entry for entry in cards("defense") if spec.defenses and _tried(entry, seen)]
+    for hijack in cards("hijack"):
         free = _with_hijack(base, hijack, alone)
         found.append(free)
         again = replace(free, references=AGAIN)

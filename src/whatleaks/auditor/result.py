@@ -193,13 +193,12 @@ class ThreatFinding:
 
 @dataclass(frozen=True)
 class NotTried:
-    """A part that an audit left out under these threats: its extra is not installed."""
+    """A part that an audit left out: its extra is not installed."""
 
     kind: str
     name: str
     title: str
     extra: str
-    threats: tuple[str, ...]
 
 
 @dataclass(frozen=True)

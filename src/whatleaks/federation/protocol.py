@@ -85,11 +85,6 @@ class Federation:
         """Return the kinds of knowledge that ``Trained.offer`` will hold."""
         raise NotImplementedError
 
-    def extra(self, settings: Any) -> str:
-        """Name the extra of the package that this model cannot do without; empty: none."""
-        del settings
-        return ""
-
     def against(self, settings: Any, adversary: tuple[str, ...]) -> Any:
         """Return the settings as this adversary makes them by what it does to its own table."""
         del adversary

@@ -80,7 +80,7 @@ def plan(scenario: Scenario) -> Plan:
             + ("trained here, so none can be given" if scenario.given else "one that must be given")
         )
     settings = with_options(settings, scenario.model_options, f"model {scenario.model!r}")
-    require(federation.extra(settings), f"model {scenario.model!r}")
+    require(settings, f"model {scenario.model!r}")
     threat: ThreatModel[Any] = card("threat", scenario.threat).part
     settings = federation.against(settings, threat.adversary)
     view = threat.view_for(federation.shows, federation.offers(settings))
@@ -103,7 +103,7 @@ def plan(scenario: Scenario) -> Plan:
     watch = None
     if scenario.detector:
         watch = card("detector", scenario.detector)
-        watch.require()
+        require(watch, f"detector {scenario.detector!r}")
         if not federation.watchable:
             raise SpecError(f"no detector can watch the training of model {scenario.model!r}")
     return Plan(federation, settings, threat, view, attacks, hijacker, defense, watch)
@@ -191,8 +191,7 @@ def _guessers(
         found = guesser(name)
         known |= {f.name for f in fields(found.part)}
         built = build_guesser(name, scenario.attack_options)
-        found.require()
-        require(getattr(built, "extra", ""), f"{found.kind} {name!r} with these settings")
+        require(built, f"{found.kind} {name!r}")
         if found.kind == "hijack":
             if not threat.malicious:
                 raise SpecError(f"{name} breaks the protocol, threat {threat.name!r} does not")
@@ -238,7 +237,7 @@ def _defense(scenario: Scenario, federation: Federation, settings: Any) -> Defen
     if not scenario.defense:
         return None
     found = card("defense", scenario.defense)
-    found.require()
+    require(found, f"defense {scenario.defense!r}")
     built: Defense = found.build(**dict(scenario.defense_options))
     if not defense_fits(built, federation, settings):
         raise SpecError(

@@ -34,7 +34,6 @@ from whatleaks.models.torch_network import Optimiser
     paper="Vu, Tre'R, Alharbi, Thai 2023, as in Yao et al. 2025",
     needs="auxiliary records, the embeddings it is sent; it answers with gradients of its own making",
     again=False,
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

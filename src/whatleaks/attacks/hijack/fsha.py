@@ -32,7 +32,6 @@ from whatleaks.federation.roles import ActiveSeat, Batch
     title="Feature-space hijacking of split training",
     paper="Pasquini et al. 2021, adapted to VFL as in Yao, Li, Gong, Hou, Pan 2025 (NDSS)",
     needs="auxiliary records, the embeddings it is sent; it answers with gradients of its own making",
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ from whatleaks.models.torch_network import Optimiser
     needs="auxiliary records with labels, the embeddings it is sent; it answers honestly",
     obeys=True,
     again=False,
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

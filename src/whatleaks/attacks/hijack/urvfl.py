@@ -37,7 +37,6 @@ PAPER = "Yao, Li, Gong, Hou, Pan 2025 (NDSS)"
     title="Hijacking by a discriminator that knows the labels, networks trained before",
     paper=f"{PAPER}, algorithms 1 and 2",
     needs=NEEDS,
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

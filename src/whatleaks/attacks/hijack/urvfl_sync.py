@@ -19,7 +19,6 @@ from whatleaks.codec import travels
     paper=f"{PAPER}, algorithm 3",
     needs=NEEDS,
     again=False,
-    extra="networks",
 )
 @travels
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -88,6 +88,8 @@ class ForgingHijack:
     ``encoder`` is the encoder's structure: ``same`` as the passive party's, or ``layers`` where
     the hijacker does not know it.
     """
+
+    extra: ClassVar[str] = "networks"
 
     decoder_hidden: tuple[int, ...] = (64, 64)
     critic_hidden: tuple[int, ...] = (64, 64)

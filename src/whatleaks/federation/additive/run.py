@@ -112,10 +112,6 @@ class AdditiveFederation(Federation):
     shows = frozenset({"scores"})
     gated = True
 
-    def extra(self, settings: AdditiveSettings) -> str:
-        """A linear model trains on plain arrays."""
-        return "networks" if settings.hidden else ""
-
     def offers(self, settings: AdditiveSettings) -> frozenset[type[Grant]]:
         """The model is linear unless there are hidden layers."""
         return frozenset({AdditiveModel if settings.hidden else LinearModel, Ranges, ChosenParts})

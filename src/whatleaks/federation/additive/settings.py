@@ -26,6 +26,11 @@ class AdditiveSettings:
     epsilon: float = 0.0
     clip: float = 1.0
 
+    @property
+    def extra(self) -> str:
+        """The extra that trains networks; linear parts train on plain arrays."""
+        return "networks" if self.hidden else ""
+
     def __post_init__(self) -> None:
         """Refuse settings that cannot train."""
         refuse_untrainable(self)

@@ -64,11 +64,6 @@ class JointNetworkFederation(Federation):
     shows = frozenset({"scores"})
     gated = True
 
-    def extra(self, settings: JointNetworkSettings) -> str:
-        """Networks train by torch."""
-        del settings
-        return "networks"
-
     def offers(self, settings: JointNetworkSettings) -> frozenset[type[Grant]]:
         """The whole network, whatever its layers."""
         del settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from whatleaks.errors import UsageError
 from whatleaks.federation.schedule import refuse_untrainable
@@ -13,6 +14,8 @@ PAPER_SIZES = (600, 300, 100)  # U VI-A
 @dataclass(frozen=True)
 class JointNetworkSettings:
     """Layer sizes and training; ``dropout`` (U VII) is the share of hidden values left out in training."""
+
+    extra: ClassVar[str] = "networks"
 
     hidden: tuple[int, ...] = PAPER_SIZES
     activation: str = "relu"

@@ -255,11 +255,6 @@ class SplitFederation(Federation):
     hijackable = True
     watchable = True
 
-    def extra(self, settings: SplitSettings) -> str:
-        """Networks train by torch."""
-        del settings
-        return "networks"
-
     def offers(self, settings: SplitSettings) -> frozenset[type[Grant]]:
         """Auxiliary records and the passive party's network, whatever it is made of."""
         del settings

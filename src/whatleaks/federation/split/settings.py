@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from whatleaks.errors import UsageError
 from whatleaks.models.picture_networks import Convolutions
@@ -24,6 +25,8 @@ class SplitSettings:
     ``scaling``: what every party does to its own columns before its network sees them.
     ``decorrelation``: weight of the distance correlation in the passive party's loss (NoPeek).
     """
+
+    extra: ClassVar[str] = "networks"
 
     steps: int = 1500
     batch: int = 64
