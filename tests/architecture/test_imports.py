@@ -11,7 +11,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "whatleaks"
 LABORATORY = SOURCE.with_name("whatleaks_lab")
 
 BASE = {"arrays", "catalog", "citations", "codec", "errors", "extras", "files", "seeds"}
-LOWER = {"models", "wire", "crypto", "data"}
+LOWER = {"models", "wire", "crypto", "data", "stats"}
 MIDDLE = {"federation", "attacks", "defenses", "detectors", "metrics", "threat"}
 LEVEL = (
     dict.fromkeys(BASE, 0)
@@ -133,6 +133,8 @@ def test_the_walk_sees_a_violation() -> None:
     assert "whatleaks_lab.papers.check" in dotted(LABORATORY / "papers" / "ledger.py")
     assert violations("report", {"api"}) == ["report -> api"]
     assert violations("wire", {"arrays"}) == []
+    assert violations("stats", {"arrays", "errors", "seeds"}) == []
+    assert violations("stats", {"models.linear"}) == ["stats -> models.linear"]
 
 
 def test_every_module_of_the_package_stands_in_a_room_that_exists() -> None:
