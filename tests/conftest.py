@@ -1,19 +1,26 @@
-"""Shared by all tests: one thread per worker, and where the public data sets lie."""
+"""Shared by all tests: one thread per worker, where the public data sets lie, and what an extra brings."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import random
+import re
 import secrets
 import shutil
 import tempfile
 import tomllib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from whatleaks.errors import ExtraError
+from whatleaks.extras import MODULES
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("WHATLEAKS_WORKERS", "1")  # there are as many tests at once as cores
@@ -71,6 +78,47 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         ("choice", drawn.choice),
     ):
         setattr(secrets, name, way)
+
+
+# Where an extra or a library of the tests alone is not installed, the tests that need it are left out: a
+# file that imports it at its top, and a test in which the package says that it needs it.
+OPTIONAL = {*(m for some in MODULES.values() for m in some), "xgboost", "lightgbm", "safetensors"}
+ABSENT = {module for module in {*OPTIONAL, "skl2onnx"} if find_spec(module) is None}
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave a file out that imports at its top what is not installed."""
+    if not ABSENT or collection_path.suffix != ".py":
+        return None
+    imports = re.findall(r"^(?:import|from) (\w+)", collection_path.read_text(), re.M)
+    return True if ABSENT.intersection(imports) else None
+
+
+@contextmanager
+def skipped_without_extras() -> Iterator[None]:
+    """Skip a test that reaches for something which is not installed."""
+    try:
+        yield
+    except ExtraError as error:
+        pytest.skip(str(error))
+    except ModuleNotFoundError as error:
+        if error.name not in ABSENT:
+            raise
+        pytest.skip(f"{error.name} is not installed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    """Skip where a fixture needs an extra."""
+    with skipped_without_extras():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Skip where the test itself does."""
+    with skipped_without_extras():
+        return (yield)
 
 
 if "WHATLEAKS_STATE" not in os.environ:  # the user's own secret is none of the tests' business

@@ -23,6 +23,10 @@ class UsageError(WhatleaksError):
     """A flag or argument is wrong."""
 
 
+class ExtraError(UsageError):
+    """What was asked for needs an extra of the package that is not installed."""
+
+
 class TableError(WhatleaksError):
     """The table cannot be audited as it is."""
 

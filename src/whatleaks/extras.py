@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 
-from whatleaks.errors import UsageError
+from whatleaks.errors import ExtraError
 
 # By extra, as pyproject.toml names it: the modules that it brings and whatleaks imports.
 MODULES: Mapping[str, tuple[str, ...]] = {
     "networks": ("torch",),
-    "encryption": ("cryptography",),
+    "psi": ("cryptography",),
     "models": ("skops", "onnx"),
     "excel": ("openpyxl",),
     "polars": ("polars",),
@@ -24,9 +24,9 @@ MODULES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def lacking(what: str, extra: str) -> UsageError:
+def lacking(what: str, extra: str) -> ExtraError:
     """Return the error of what needs an extra that is not installed."""
-    return UsageError(f'{what} needs {named(extra)}: pip install "{named(extra)}"')
+    return ExtraError(f'{what} needs {named(extra)}: pip install "{named(extra)}"')
 
 
 def named(extra: str) -> str:

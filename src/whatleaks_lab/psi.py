@@ -20,7 +20,7 @@ from typing import Any
 from whatleaks.arrays import Ints, sealed_ints
 from whatleaks.codec import decode, encode
 from whatleaks.errors import CryptoError
-from whatleaks.extras import require
+from whatleaks.extras import absent, lacking
 
 _SIZE = 32  # bytes of a point
 _FIELD = 2**255 - 19
@@ -30,7 +30,8 @@ class Secret:
     """A secret number, and the points that it is multiplied by."""
 
     def __init__(self) -> None:
-        require("encryption", "private set intersection")
+        if absent("psi"):
+            raise lacking("private set intersection", "psi")
         from cryptography.hazmat.primitives.asymmetric import x25519
 
         self._read: Any = x25519.X25519PublicKey.from_public_bytes

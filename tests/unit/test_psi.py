@@ -16,7 +16,7 @@ from whatleaks.errors import CryptoError
 from whatleaks_lab.psi import Answering, Asking, point
 
 pytest.importorskip(
-    "cryptography", reason="needs cryptography: pip install 'whatleaks[encryption]'"
+    "cryptography", reason="needs cryptography: pip install 'whatleaks[psi]'"
 )
 
 
@@ -120,4 +120,4 @@ def test_a_missing_library_is_named_with_its_remedy() -> None:
         "Asking(['a'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1].endswith('pip install "whatleaks[encryption]"')
+    assert done.stderr.splitlines()[-1].endswith('pip install "whatleaks[psi]"')
