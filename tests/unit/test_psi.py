@@ -15,9 +15,7 @@ from whatleaks.codec import encode
 from whatleaks.errors import CryptoError
 from whatleaks_lab.psi import Answering, Asking, point
 
-pytest.importorskip(
-    "cryptography", reason="needs cryptography: pip install 'whatleaks[psi]'"
-)
+pytest.importorskip("cryptography", reason="needs cryptography: pip install 'whatleaks[psi]'")
 
 
 def intersect(first: list[str], second: list[str]) -> tuple[list[str], list[str]]:
