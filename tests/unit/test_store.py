@@ -14,14 +14,12 @@ import pytest
 from run_doubles import Double
 from whatleaks.errors import StoreError
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.runs.provenance import Sources
 from whatleaks.runs.record import Record
 from whatleaks.runs.store import Store
 from whatleaks.runs.work import _READERS, name_of
 from whatleaks.trial.outcome import Outcome
 
 ERROR = Measurement(0.1, 0.05, 0.2, 100, "mse", "records")
-MADE_BY = Sources("d" * 64, {"whatleaks.attacks.x": "a" * 64})
 
 
 def record(seed: int, status: str = "ok", padding: int = 0) -> Record:
@@ -30,7 +28,7 @@ def record(seed: int, status: str = "ok", padding: int = 0) -> Record:
     return Record(
         hash=name_of(work),
         work=work,
-        sources=MADE_BY.digest,
+        sources="d" * 64,
         status=status,
         outcome=outcome if status == "ok" else None,
         traceback="" if status == "ok" else "Traceback\nValueError: no" + " " * padding,
@@ -43,8 +41,8 @@ def record(seed: int, status: str = "ok", padding: int = 0) -> Record:
 
 def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
     with Store(tmp_path / "deep" / "r.db") as store:
-        store.put(record(1), MADE_BY)
-        store.put(record(2, "failed"), MADE_BY)
+        store.put(record(1))
+        store.put(record(2, "failed"))
     with Store(tmp_path / "deep" / "r.db") as store:
         found, bad = store.get([record(1).hash, record(2).hash, "0" * 64])
     assert bad == ()
@@ -54,10 +52,10 @@ def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_failed_record_gives_way_and_an_ok_one_stays(tmp_path: Path) -> None:
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1, "failed"), MADE_BY)
-        store.put(record(1), MADE_BY)
+        store.put(record(1, "failed"))
+        store.put(record(1))
         assert store.all()[0] == (record(1),)
-        store.put(record(1, "failed"), MADE_BY)
+        store.put(record(1, "failed"))
         assert store.all()[0] == (record(1),)
 
 
@@ -73,8 +71,8 @@ def test_a_failed_record_gives_way_and_an_ok_one_stays(tmp_path: Path) -> None:
 def test_a_corrupt_record_is_named_and_set_aside(tmp_path: Path, damage: str, reason: str) -> None:
     name = record(1).hash
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1), MADE_BY)
-        store.put(record(2), MADE_BY)
+        store.put(record(1))
+        store.put(record(2))
         with sqlite3.connect(tmp_path / "r.db") as db:
             db.execute(damage, (name,))
         db.close()
@@ -85,13 +83,13 @@ def test_a_corrupt_record_is_named_and_set_aside(tmp_path: Path, damage: str, re
         assert reason in str(bad[0])
         assert store.quarantined() == bad
         assert store.get([name]) == ({}, ())  # forgotten: the run is repeated
-        store.put(record(1), MADE_BY)
+        store.put(record(1))
         assert len(store.all()[0]) == 2
 
 
 def test_a_record_under_a_foreign_name_is_not_believed(tmp_path: Path) -> None:
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1), MADE_BY)
+        store.put(record(1))
         with sqlite3.connect(tmp_path / "r.db") as db:
             db.execute("UPDATE runs SET hash = ?", ("f" * 64,))
         db.close()
@@ -101,7 +99,7 @@ def test_a_record_under_a_foreign_name_is_not_believed(tmp_path: Path) -> None:
 def _write(path: Path, start: int) -> None:
     with Store(path) as store:
         for seed in range(start, start + 50):
-            store.put(record(seed), MADE_BY)
+            store.put(record(seed))
 
 
 def test_several_processes_write(tmp_path: Path) -> None:
@@ -121,15 +119,15 @@ import resource
 import sys
 from pathlib import Path
 sys.path[:0] = {path!r}
-from test_store import MADE_BY, record, Store, StoreError
+from test_store import record, Store, StoreError
 store = Store(Path({file!r}))
-store.put(record(0), MADE_BY)
+store.put(record(0))
 if {limit}:
     resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 written = 1
 try:
     for seed in range(1, 5000):
-        store.put(record(seed, "failed", padding=2000), MADE_BY)
+        store.put(record(seed, "failed", padding=2000))
         written += 1
 except StoreError as error:
     print(written, len(store.all()[0]), error)
@@ -153,7 +151,7 @@ def test_a_file_that_may_not_grow_gives_one_line_and_stays_readable(tmp_path: Pa
     assert "cannot be written: the disk" in text
     with Store(tmp_path / "r.db") as store:
         assert len(store.all()[0]) == written
-        store.put(record(9999), MADE_BY)  # space again: it goes on
+        store.put(record(9999))  # space again: it goes on
         assert len(store.all()[0]) == written + 1
 
 
@@ -189,7 +187,7 @@ def test_damaged_pages_are_an_error_of_one_line(tmp_path: Path) -> None:
     path = tmp_path / "r.db"
     with Store(path) as store:
         for seed in range(200):
-            store.put(record(seed), MADE_BY)
+            store.put(record(seed))
     data = bytearray(path.read_bytes())
     data[8192:-4096] = os.urandom(len(data) - 12288)
     path.write_bytes(bytes(data))
@@ -203,8 +201,8 @@ def test_a_private_store_is_its_owners_alone(tmp_path: Path) -> None:
     before = os.umask(0)  # the most careless setting there is
     try:
         with Store(path, private=True) as store:
-            store.put(record(1), MADE_BY, b"secret")
-            store.put(record(2, "failed"), MADE_BY)
+            store.put(record(1), b"secret")
+            store.put(record(2, "failed"))
             names = {file.name for file in path.parent.iterdir()}
             assert names == {"p.db", "p.db-wal", "p.db-shm"}
             assert {f.stat().st_mode & 0o777 for f in path.parent.iterdir()} == {0o600}
@@ -224,16 +222,16 @@ def test_a_public_file_is_closed_when_it_is_opened_as_private(tmp_path: Path) ->
     path = tmp_path / "r.db"
     with Store(path) as store:
         path.chmod(0o644)
-        store.put(record(1), MADE_BY, b"secret")
+        store.put(record(1), b"secret")
         assert store.private(record(1).hash) is None
         with Store(path, private=True) as private:
-            private.put(record(1), MADE_BY, b"secret")
+            private.put(record(1), b"secret")
             assert {f.stat().st_mode & 0o777 for f in tmp_path.iterdir()} == {0o600}
 
 
 def test_what_is_private_is_never_written_to_a_public_store(tmp_path: Path) -> None:
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1), MADE_BY, b"secret of somebody")
+        store.put(record(1), b"secret of somebody")
         for path in tmp_path.iterdir():
             assert b"secret" not in path.read_bytes()
     for path in tmp_path.iterdir():
@@ -242,7 +240,7 @@ def test_what_is_private_is_never_written_to_a_public_store(tmp_path: Path) -> N
 
 def test_a_set_aside_record_leaves_nothing_private(tmp_path: Path) -> None:
     with Store(tmp_path / "r.db", private=True) as store:
-        store.put(record(1), MADE_BY, b"secret")
+        store.put(record(1), b"secret")
         with sqlite3.connect(tmp_path / "r.db") as db:
             db.execute("UPDATE runs SET private = CAST('other secret' AS BLOB)")
         db.close()
@@ -258,15 +256,6 @@ def test_removing_leaves_other_files_alone(tmp_path: Path) -> None:
     (tmp_path / "own" / "report.html").touch()
     store.remove()
     assert [path.name for path in (tmp_path / "own").iterdir()] == ["report.html"]
-
-
-def test_the_files_behind_a_record_are_kept_once(tmp_path: Path) -> None:
-    with Store(tmp_path / "r.db") as store:
-        store.put(record(1), MADE_BY)
-        store.put(record(2), MADE_BY)
-        assert store.sources([MADE_BY.digest, "0" * 64]) == {MADE_BY.digest: MADE_BY.files}
-        with pytest.raises(ValueError, match="not the sources behind this record"):
-            store.put(record(3), Sources("e" * 64, {}))
 
 
 def test_a_store_of_an_older_version_is_refused_with_a_remedy(tmp_path: Path) -> None:
@@ -290,7 +279,7 @@ def test_a_record_of_somebody_elses_kind_is_left_alone(
 ) -> None:
     """A store is shared with somebody who has a plugin that is not here."""
     with Store(tmp_path / "r.db") as store:
-        store.put(record(1), MADE_BY)
+        store.put(record(1))
         with monkeypatch.context() as without:
             without.delitem(_READERS, "double")
             records, bad = store.all()

@@ -43,12 +43,3 @@ def test_each_is_performed_by_itself_and_nothing_is_private() -> None:
     assert [private for _, private in done] == [b"", b""]
     assert done[0][0].measurements["deposit from exact scores"] == pytest.approx(8000.0, rel=1e-9)
     assert done[1][0].measurements["paths by class too"] == 1
-
-
-def test_its_attacks_stand_behind_it() -> None:
-    from whatleaks.runs.provenance import sources_of
-
-    files = sources_of(WorkedExample("luo-1").modules()).files
-    assert {"whatleaks.attacks.equality_solving", "whatleaks.attacks.path_restriction"} <= set(
-        files
-    )

@@ -7,6 +7,7 @@ come by entry points (``whatleaks.datasets``: each names a module whose import r
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -64,6 +65,7 @@ class Card:
 
 _CARDS: dict[str, Card] = {}
 _READERS: dict[str, Reader] = {}
+_HOMES: dict[str, str] = {}  # the modules that registered them
 _found = False
 
 
@@ -73,6 +75,7 @@ def register(card: Card, read: Reader) -> None:
         raise UsageError(f"two data sets are named {card.name!r}")
     _CARDS[card.name] = card
     _READERS[card.name] = read
+    _HOMES[card.name] = str(sys._getframe(1).f_globals["__name__"])
 
 
 def cards() -> Mapping[str, Card]:
@@ -103,6 +106,11 @@ def card(name: str) -> Card:
 def reader(name: str) -> Reader:
     """Return what reads a set that has a card."""
     return _READERS[card(name).name]
+
+
+def home(name: str) -> str:
+    """Return the module that registered a set: its sources stand behind every result."""
+    return _HOMES[card(name).name]
 
 
 def from_scikit(loader: str, target: str, named: bool = True, **settings: Any) -> Reader:

@@ -17,7 +17,7 @@ FORMAT = 2
 class Record:
     """A finished run. ``outcome`` is present when it is ok, ``traceback`` when it failed.
 
-    ``sources`` is the digest of the sources behind it; the store keeps their files' hashes.
+    ``sources`` is one hash of the sources behind it.
     """
 
     hash: str

@@ -1,8 +1,7 @@
 """The runner: check all runs, answer from the store what is there, perform the rest.
 
 Resuming is not a mode: a run that is stored as ok, and was made by the sources that stand
-there now, is not run again. A failed run is, and one made by other sources, with a word about
-what changed.
+there now, is not run again. A failed run is, and one made by other sources, with a word about it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from dataclasses import dataclass
 from whatleaks.catalog import FROM_FILE
 from whatleaks.errors import WhatleaksError
 from whatleaks.runs.executors.protocol import Executor, Job
-from whatleaks.runs.provenance import HOME, Sources, sources_of, what_changed
+from whatleaks.runs.provenance import HOME, packages_of, sources_of
 from whatleaks.runs.record import Record
 from whatleaks.runs.store import Store
 from whatleaks.runs.work import Checked, Work, name_of
@@ -99,9 +97,9 @@ def run(
     wanted = dict(zip(reversed(names), reversed(works), strict=True))  # the first of equal ones
     wanted = {name: wanted[name] for name in names}
     modules = {name: work.modules() for name, work in wanted.items()}
-    here = executor.name == "inline"
-    behind = {key: sources_of(key, here) for key in set(modules.values())}
-    sources = {name: behind[key] for name, key in modules.items()}
+    packages = {name: packages_of(key) for name, key in modules.items()}
+    behind = {key: sources_of(key, executor.name == "inline") for key in set(packages.values())}
+    sources = {name: behind[key] for name, key in packages.items()}
     done, privates, warnings = _stored(sources, store, leave_private)
     reused = len(done)
     view.started(len(wanted), reused)
@@ -114,9 +112,9 @@ def run(
             jobs = make_jobs(missing, modules, executor.width, table)
             with closing(executor.perform(jobs)) as replies:
                 for name, reply in replies:
-                    record = reply.record(name, wanted[name], sources[name].digest)
+                    record = reply.record(name, wanted[name], sources[name])
                     if store is not None:
-                        store.put(record, sources[name], reply.private)
+                        store.put(record, reply.private)
                     done[name] = record
                     held = store is None or (store.keeps_private and not leave_private)
                     if record.ok and held:
@@ -198,7 +196,7 @@ def _outsiders(modules: Iterable[str]) -> tuple[str, ...]:
 
 
 def _stored(
-    sources: Mapping[str, Sources], store: Store | None, leave_private: bool
+    sources: Mapping[str, str], store: Store | None, leave_private: bool
 ) -> tuple[dict[str, Record], dict[str, bytes], list[str]]:
     """Return the records that can be reused, what is private to them, and what to say."""
     if store is None:
@@ -206,7 +204,7 @@ def _stored(
     stored, set_aside = store.get(sources)
     warnings = [str(bad) for bad in set_aside]
     ok = {name: record for name, record in stored.items() if record.ok}
-    done = {name: r for name, r in ok.items() if r.sources == sources[name].digest}
+    done = {name: r for name, r in ok.items() if r.sources == sources[name]}
     privates: dict[str, bytes] = {}
     if store.keeps_private:
         for name in list(done):
@@ -215,13 +213,9 @@ def _stored(
                 del done[name]
             elif not leave_private:
                 privates[name] = data
-    others = {name: r.sources for name, r in ok.items() if r.sources != sources[name].digest}
-    known = store.sources(set(others.values()))
-    told: Counter[str] = Counter()
-    for name, digest in others.items():
-        told[what_changed(known.get(digest), sources[name].files)] += 1
-    for what, count in told.items():
-        runs = "1 stored run was" if count == 1 else f"{count} stored runs were"
-        again = "it is" if count == 1 else "they are"
-        warnings.append(f"{runs} made by other sources ({what}): {again} run again")
+    others = sum(record.sources != sources[name] for name, record in ok.items())
+    if others:
+        runs = "1 stored run was" if others == 1 else f"{others} stored runs were"
+        again = "it is" if others == 1 else "they are"
+        warnings.append(f"{runs} made by other sources: {again} run again")
     return done, privates, warnings

@@ -5,18 +5,16 @@ write-ahead mode, so a killed process loses at most the runs in flight and sever
 processes may write. A record whose checksum does not match is named, moved to the table
 ``quarantine`` and forgotten, so its run is repeated.
 
-A record names the sources behind it by one digest; the table ``sources`` says which files
-these were. What is private (numbers record by record, from which values can be worked out)
+A record names the sources behind it by one hash. What is private (numbers record by record, from which values can be worked out)
 is written only to a store that was opened with ``private=True``: it is its owner's alone.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +22,6 @@ from pathlib import Path
 from types import TracebackType
 
 from whatleaks.errors import StoreError, WhatleaksError
-from whatleaks.runs.provenance import Sources
 from whatleaks.runs.record import Record
 
 _FORMAT = 2  # SQLite's user_version; 1 was never written down
@@ -34,7 +31,6 @@ CREATE TABLE IF NOT EXISTS runs (
     hash TEXT PRIMARY KEY, sources TEXT NOT NULL, status TEXT NOT NULL, record BLOB NOT NULL,
     checksum TEXT NOT NULL, private BLOB
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS sources (digest TEXT PRIMARY KEY, files TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS quarantine (
     hash TEXT NOT NULL, record BLOB NOT NULL, checksum TEXT NOT NULL,
     reason TEXT NOT NULL, found TEXT NOT NULL
@@ -124,21 +120,15 @@ class Store:
         with suppress(OSError):  # something else lies there
             self.path.parent.rmdir()
 
-    def put(self, record: Record, sources: Sources, private: bytes = b"") -> None:
+    def put(self, record: Record, private: bytes = b"") -> None:
         """Write one record, whole or not at all. An ok record is never replaced by a failed one.
 
         ``private`` is dropped unless the store was opened to keep it.
         """
-        if sources.digest != record.sources:
-            raise ValueError("these are not the sources behind this record")
         data = record.to_json()
         kept = private if self.keeps_private else None
         row = (record.hash, record.sources, record.status, data, _checksum(data, kept), kept)
         with self._one_line("written"), self._whole():
-            self._db.execute(
-                "INSERT OR IGNORE INTO sources VALUES (?, ?)",
-                (sources.digest, json.dumps(dict(sources.files))),
-            )
             self._db.execute(
                 f"INSERT INTO runs ({_ROW}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE "
                 "SET sources = excluded.sources, status = excluded.status, "
@@ -164,18 +154,6 @@ class Store:
             if isinstance(_read(row), Record):
                 return row[-1]
         return None
-
-    def sources(self, digests: Iterable[str]) -> dict[str, Mapping[str, str]]:
-        """Return the hashes of the files behind these digests, as far as they are known."""
-        found: dict[str, Mapping[str, str]] = {}
-        with self._one_line("read"):
-            for name in digests:
-                for (text,) in self._db.execute(
-                    "SELECT files FROM sources WHERE digest = ?", (name,)
-                ):
-                    with suppress(ValueError):  # damaged: then nobody can say what changed
-                        found[name] = json.loads(text)
-        return found
 
     def quarantined(self) -> tuple[SetAside, ...]:
         """Return all records that were ever set aside."""

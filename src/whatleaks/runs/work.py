@@ -50,7 +50,7 @@ class Work(Protocol):
         ...
 
     def modules(self) -> tuple[str, ...]:
-        """Name the modules whose sources stand behind the numbers."""
+        """Name modules in whose packages the sources behind the numbers are."""
         ...
 
     @classmethod

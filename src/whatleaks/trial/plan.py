@@ -153,9 +153,12 @@ def training_key(scenario: Scenario) -> str:
 
 
 def modules(scenario: Scenario) -> tuple[str, ...]:
-    """Name the modules of all parts; what these import is found from there."""
+    """Name the modules of all parts and of the data set: their packages' sources make the numbers."""
+    from whatleaks.data.registry import home
+
     entry, _ = model_named(scenario.model)
     named = [entry.module, card("threat", scenario.threat).module]
+    named += [] if scenario.table else [home(scenario.dataset)]
     named += [guesser(name).module for name in scenario.attacks]
     if "baselines" in scenario.references:
         named += [one.module for one in cards("baseline")]

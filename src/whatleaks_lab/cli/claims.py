@@ -87,6 +87,37 @@ def claims_run(
         raise typer.Exit(1)
 
 
+@claims_app.command("check")
+def claims_check(
+    ids: Annotated[list[str], typer.Argument(help="Claim ids, papers' letters, or all.")],
+    workers: Workers = 0,
+    verbose: Verbose = False,
+    data_home: DataHome = None,
+) -> None:
+    """Make the fast runs of some claims again; do they give the numbers stored beside the verdicts?"""
+    use_data_home(data_home)
+    from whatleaks.runs.executors import choose
+    from whatleaks.runs.live import display_for
+    from whatleaks.runs.runner import run
+    from whatleaks_lab.papers.check import checks
+    from whatleaks_lab.papers.ledger import chosen, moved, read, results_home
+
+    stale = 0
+    for name in chosen(ids):
+        path = results_home() / "fast" / f"{name}.json"
+        if not path.exists():
+            print(f"{name}  not checked: it has no numbers of fast runs")
+            continue
+        entry = read(path, checks()[name])
+        works = [record.work for record in entry.records]
+        again = run(works, None, choose("local", workers, ""), display_for(verbose)).records
+        what = moved(entry, checks()[name], [record for record in again if record is not None])
+        stale += bool(what)
+        print(f"{name}  {f'stale: {what}' if what else 'its numbers come out again'}")
+    if stale:
+        raise typer.Exit(1)
+
+
 @claims_app.command("report")
 def claims_report(
     out: Annotated[Path, typer.Option(help="Folder for the pages.")] = Path("claims-report"),

@@ -1,36 +1,40 @@
 """The ledger: run what is missing, judge by rule, keep the verdict with its numbers.
 
 A stored verdict is one small JSON file: the rule, the verdict and, per run, the work, its
-name and its measurements. Anyone can judge again from the file alone, and a test does. It
-also holds the hashes of the sources that made it: where these are no longer the ones that
-stand here, the verdict still follows from its numbers, and the listing says who changed.
+name and its measurements. Anyone can judge again from the file alone, and a test does.
+
+Beside it stand the numbers of the claim's fast runs. A verdict whose fast runs no longer give
+these numbers is stale: ``whatleaks claims check`` makes them again, and a test does for the
+cheapest. Other libraries and processors add in other orders, and trainings carry that on: there the
+fast verdict must come out again. Where no numbers are stored, the listing says "not checked".
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import platform
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from whatleaks.errors import SpecError, StoreError, UsageError
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.runs.executors.protocol import Executor
-from whatleaks.runs.provenance import Sources, sources_of, what_changed
+from whatleaks.runs.provenance import environment
 from whatleaks.runs.record import Record
 from whatleaks.runs.runner import Display, Summary, run
 from whatleaks.runs.store import Store
-from whatleaks.runs.work import Work, digest, name_of, work_from_dict, work_to_dict
+from whatleaks.runs.work import name_of, work_from_dict, work_to_dict
 from whatleaks.trial.outcome import Outcome
 from whatleaks_lab.papers.check import PROFILES, Check, checks
 from whatleaks_lab.papers.claim import Claim, Judgement, Verdict, claim, claims, papers
 
 STORED = Path(__file__).resolve().parents[1] / "results"  # the laboratory's own
-_DIGITS = 16  # of a file's hash: enough to tell two versions apart, and short
-_UNKNOWN = Sources("", {})
+RELATIVE, ABSOLUTE = 1e-6, 1e-9  # by how much libraries and processors may move a number
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class Entry:
     sizes: str = ""
     seconds: float = 0.0
     records: tuple[Record, ...] = ()
-    sources: Sources = _UNKNOWN
+    libraries: Mapping[str, str] = field(default_factory=dict)  # of fast runs: what computed them
+    unchecked: str = ""  # why nobody can say whether its numbers still come out
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: what ``whatleaks claims --json`` prints."""
@@ -62,7 +67,7 @@ class Entry:
             "sizes": self.sizes,
             "rule": self.rule,
             "note": self.judgement.note,
-            "sources": other_sources(self),
+            "unchecked": self.unchecked,
             "where": self.claim.where,
             "claim": self.claim.claim,
         }
@@ -92,6 +97,8 @@ def listing(home: Path) -> tuple[Entry, ...]:
             path = home / profile / f"{stated.id}.json"
             if stated.id in known and path.exists():
                 entry = read(path, known[stated.id])
+                if not (home / "fast" / path.name).exists():
+                    entry = replace(entry, unchecked="not checked: it has no numbers of fast runs")
                 break
         waiting = "no check has been written yet"
         if stated.id in known:
@@ -152,25 +159,50 @@ def judge(check: Check, profile: str, records: tuple[Record, ...], planned: int)
         check.sizes[profile],
         sum(record.seconds for record in records),
         records,
-        behind([record.work for record in records]),
     )
 
 
-def behind(works: Sequence[Work]) -> Sources:
-    """Return the sources that stand behind works now: all files together, by short hashes."""
-    modules = sorted({module for work in works for module in work.modules()})
-    files = {name: sha[:_DIGITS] for name, sha in sources_of(tuple(modules)).files.items()}
-    return Sources(digest(files), files)
+def libraries() -> dict[str, str]:
+    """Name what decides in which order sums are taken."""
+    import numpy as np
+
+    config: Any = np.show_config(mode="dicts")
+    return {
+        **environment()["packages"],
+        "machine": platform.machine(),
+        "blas": config["Build Dependencies"]["blas"]["version"],
+        "simd": " ".join(config["SIMD Extensions"].get("found", [])),
+    }
 
 
-def other_sources(entry: Entry) -> str:
-    """Say what changed since a verdict's runs were made, or nothing: no error, but worth knowing."""
-    if not entry.records:
-        return ""
-    now = behind([record.work for record in entry.records])
-    if now.digest == entry.sources.digest:
-        return ""
-    return f"made by other sources: {what_changed(entry.sources.files or None, now.files)}"
+def moved(entry: Entry, check: Check, again: Sequence[Record]) -> str:
+    """Say which numbers of stored runs no longer come out, or nothing."""
+    if entry.libraries != libraries() and len(again) == len(entry.records):
+        verdict = check.judge(again).verdict if all(record.ok for record in again) else "nothing"
+        was = entry.judgement.verdict
+        return "" if verdict == was else f"the fast verdict was {was.value}, is {verdict}"
+    made = {record.hash: record.outcome for record in again if record.ok}
+    for record in entry.records:
+        then, now = record.outcome, made.get(record.hash)
+        if then is None or now is None:
+            return f"{record.work.title()}: it gives no numbers"
+        for role in ("measurements", "baselines"):
+            before, after = then.to_dict()[role], now.to_dict()[role]
+            for name in sorted({*before, *after}):
+                if not _near(before.get(name), after.get(name)):
+                    return f"{record.work.title()}: {name} was {before.get(name)}, is {after.get(name)}"
+    return ""
+
+
+def _near(before: Any, after: Any) -> bool:
+    """Say whether two numbers, words, lists or measurements agree."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() == after.keys() and all(_near(before[k], after[k]) for k in before)
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) == len(after) and all(map(_near, before, after))
+    if isinstance(before, float) and isinstance(after, float | int):
+        return math.isclose(before, after, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return bool(before == after)
 
 
 def write(home: Path, entry: Entry) -> Path:
@@ -186,7 +218,7 @@ def write(home: Path, entry: Entry) -> Path:
         "rule": entry.rule,
         "sizes": entry.sizes,
         "seconds": round(entry.seconds, 2),
-        "sources": {"digest": entry.sources.digest, "files": dict(entry.sources.files)},
+        **({"libraries": libraries()} if entry.profile == "fast" else {}),
         "runs": [
             {
                 "hash": record.hash,
@@ -217,8 +249,7 @@ def read(path: Path, check: Check) -> Entry:
     try:
         tree = json.loads(path.read_text("utf-8"))
         value = Measurement(**tree["value"]) if tree["value"] else None
-        sources = Sources(tree["sources"]["digest"], dict(tree["sources"]["files"]))
-        records = tuple(_record(entry, sources) for entry in tree["runs"])
+        records = tuple(_record(entry) for entry in tree["runs"])
         judgement = Judgement(Verdict(tree["verdict"]), tree["measured"], value, tree["note"])
     except (OSError, ValueError, KeyError, TypeError, SpecError) as error:
         raise StoreError(
@@ -232,7 +263,7 @@ def read(path: Path, check: Check) -> Entry:
         tree["sizes"],
         tree["seconds"],
         records,
-        sources,
+        tree.get("libraries", {}),
     )
 
 
@@ -252,11 +283,11 @@ def stale(entry: Entry, check: Check) -> str:
     return ""
 
 
-def _record(entry: dict[str, Any], sources: Sources) -> Record:
+def _record(entry: dict[str, Any]) -> Record:
     return Record(
         hash=entry["hash"],
         work=work_from_dict(entry["work"]),
-        sources=sources.digest,
+        sources="",
         status="ok",
         outcome=Outcome.from_dict(entry["outcome"]),
         traceback="",

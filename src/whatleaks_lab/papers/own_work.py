@@ -35,5 +35,5 @@ class OwnWork:
         return self.title()
 
     def modules(self) -> tuple[str, ...]:
-        """Name the file of the run; the rest is found by its imports."""
+        """Name the module of the run: all of its package counts."""
         return (type(self).__module__,)

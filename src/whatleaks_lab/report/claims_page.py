@@ -11,7 +11,7 @@ from whatleaks.errors import StoreError
 from whatleaks.metrics.measurement import Measurement
 from whatleaks_lab.papers.check import checks
 from whatleaks_lab.papers.claim import papers
-from whatleaks_lab.papers.ledger import Entry, other_sources
+from whatleaks_lab.papers.ledger import Entry
 from whatleaks_lab.papers.plot import BarPlot, LinePlot, PanelPlot, Plot, ScatterPlot, Series
 
 EVIDENCE_ROWS = 60
@@ -122,7 +122,6 @@ def _shown(entry: Entry) -> dict[str, Any]:
         "entry": entry,
         "figure": figure,
         "rows": rows,
-        "sources": other_sources(entry),
         "more": max(0, len(entry.records) - EVIDENCE_ROWS),
         "reported": ""
         if reported is None

@@ -24,7 +24,7 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
             told.append(("reported", plain_value(claim["reported"])))
         if claim["n"]:
             told.append(("size", f"{claim['n']} runs, {claim['seconds']} s; {claim['sizes']}"))
-        told.append(("sources", claim["sources"]))
+        told.append(("checked", claim["unchecked"]))
         for name, text in told:
             if text:
                 lines += wrap(text, f"  {name:<10}", " " * 12)
@@ -41,8 +41,8 @@ def verdict_lines(claims: Sequence[Mapping[str, Any]]) -> str:
         if claim["measured"]:
             text = f"{claim['profile']}: {claim['measured']}"
             lines += wrap(text, " " * len(head) + "-> ", " " * (len(head) + 3))
-        if claim["sources"]:
-            lines += wrap(claim["sources"], " " * (len(head) + 3), " " * (len(head) + 3))
+        if claim["unchecked"]:
+            lines += wrap(claim["unchecked"], " " * (len(head) + 3), " " * (len(head) + 3))
     counts = Counter(claim["verdict"] for claim in claims)
     tally = ", ".join(f"{counts[v]} {v}" for v in ("holds", "partly", "fails", "not-run"))
     return "\n".join([*lines, "", f"{len(claims)} claims: {tally}"])
