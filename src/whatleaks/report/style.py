@@ -61,18 +61,6 @@ _RC: dict[Any, Any] = {
 }
 
 
-def luminance(colour: tuple[float, float, float]) -> float:
-    """Return the relative luminance of an sRGB colour in 0 to 1 (WCAG 2.2)."""
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def readable_on(colour: tuple[float, float, float]) -> str:
-    """Return black or white, whichever stands out more: at least 4.58 to 1 on any colour."""
-    behind = luminance(colour)
-    return "#ffffff" if 1.05 / (behind + 0.05) > (behind + 0.05) / 0.05 else "#000000"
-
-
 @contextmanager
 def sheet(title: str, width: float = 6.4, height: float = 4.0) -> Iterator[Figure]:
     """Give an empty figure in the project's style; it needs no screen and leaves no state."""

@@ -19,16 +19,8 @@ EVIDENCE_ROWS = 60
 
 def draw(plot: Plot) -> str:
     """Draw a claim's figure as SVG."""
-    from whatleaks.report.figures import (
-        Curve,
-        Line,
-        Panel,
-        bars,
-        error_against_share,
-        panels,
-        scatter,
-        score_curves,
-    )
+    from whatleaks.report.figures import Line, error_against_share
+    from whatleaks_lab.report.figures import Curve, Panel, bars, panels, scatter, score_curves
 
     def drawn(series: Sequence[Series]) -> list[Line]:
         return [Line(s.label, s.x, s.y) for s in series]

@@ -18,15 +18,7 @@ import numpy as np
 from whatleaks.errors import StoreError
 from whatleaks.metrics.intervals import mean_over_seeds
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.report.figures import (
-    Curve,
-    Line,
-    Panel,
-    panels,
-    picture_grid,
-    scatter,
-    score_curves,
-)
+from whatleaks.report.figures import Line
 from whatleaks.runs.grouping import scenario_of
 from whatleaks.runs.record import Record
 from whatleaks_lab.papers.check import checks
@@ -36,6 +28,7 @@ from whatleaks_lab.papers.yao_detectors import SCRUTINIZER, SPLITGUARD, role_of
 from whatleaks_lab.papers.yao_gallery import GAME, gallery_path
 from whatleaks_lab.papers.yao_game import DETECTORS, Match, game_table, matches
 from whatleaks_lab.papers.yao_setup import BREAKING, FIRST_SEED, SHORT
+from whatleaks_lab.report.figures import Curve, Panel, panels, picture_grid, scatter, score_curves
 
 START, END = "<!-- game: start -->", "<!-- game: end -->"
 THRESHOLDS = {SPLITGUARD: 0.9, SCRUTINIZER: 0.8}
