@@ -16,6 +16,7 @@ from whatleaks.errors import ExtraError
 # By extra, as pyproject.toml names it: the modules that it brings and whatleaks imports.
 MODULES: Mapping[str, tuple[str, ...]] = {
     "networks": ("torch",),
+    "figures": ("matplotlib",),
     "psi": ("cryptography",),
     "models": ("skops", "onnx"),
     "excel": ("openpyxl",),

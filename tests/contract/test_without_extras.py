@@ -132,11 +132,21 @@ def test_a_spec_that_names_what_is_not_here_is_refused_before_it_runs(tmp_path: 
     assert 'pip install "whatleaks[networks]"' in done.stderr
 
 
+def test_a_sweep_that_could_not_be_drawn_is_refused_before_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text('dataset = "wine"\nunknown = 3\n')
+    asked = ("-m", "whatleaks", "run", "one.toml", "--figure", "one.svg")
+    done = run_without(["matplotlib"], *asked, cwd=tmp_path)
+    assert done.returncode == 2
+    needs = 'needs whatleaks[figures]: pip install "whatleaks[figures]"'
+    assert done.stderr == f"whatleaks: --figure {needs}\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"one.toml", "hidden"}
+
+
 def test_the_catalog_is_walked_without_extras_and_on_systems_that_are_not_linux(
     tmp_path: Path,
 ) -> None:
     late = sorted({module for brought in MODULES.values() for module in brought})
-    late += ["pymanopt", "dp_accounting", "matplotlib", "flint"]  # in the core, loaded when used
+    late += ["pymanopt", "dp_accounting", "flint"]  # in the core, loaded when used
     walk = (
         "import os, signal, sys\n"
         f"for name in {LINUX_CALLS}: os.__dict__.pop(name, None)\n"

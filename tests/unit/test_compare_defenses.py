@@ -16,6 +16,7 @@ from whatleaks.auditor.spec import AuditSpec
 from whatleaks.catalog import card
 from whatleaks.errors import UsageError
 from whatleaks.report.figures import Point, privacy_against_utility
+from whatleaks.report.html import render
 
 
 def tried(name: str, leak: float, worth: float, wide: float = 0.02) -> DefenseFinding:
@@ -199,3 +200,14 @@ def test_the_figure_marks_front_corner_and_choice() -> None:
     for word in ("ideal", "recommended", "front"):
         assert word in marked
     assert "ideal" not in privacy_against_utility("All", points)
+
+
+def test_without_the_extra_that_draws_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compare_defenses([tried("good", 0.0, 0.9)], "white-box")
+    result = replace(high_case(), comparison=found)
+    assert "Not drawn here" not in render(result)
+    monkeypatch.setattr("whatleaks.report.page.absent", lambda extra: extra == "figures")
+    page = render(result)
+    assert "Not drawn here: needs whatleaks[figures]." in page
+    assert found is not None
+    assert found.why in page

@@ -142,10 +142,7 @@ def looks_at(model: str, threat: str) -> Watched:
 
 
 def check_threats(model: str, threats: Sequence[str]) -> None:
-    """Refuse a threat on another kind of model of the same releases: it would audit that one.
-
-    And one whose model needs an extra that is not installed.
-    """
+    """Refuse a threat on another model of the same releases, or on one whose extra is not here."""
     for name in threats:
         found = looks_at(model, name)
         asked = "" if found.model == model else f"{argument('threats')} {name} on "
@@ -239,8 +236,7 @@ def installed(planned: Sequence[Scenario]) -> tuple[list[Scenario], tuple[NotTri
         parts += [card("defense", scenario.defense)] if scenario.defense else []
         parts += [card("detector", scenario.detector)] if scenario.detector else []
         gone = [one for one in parts if not one.here]
-        for one in gone:
-            left[one.kind, one.name] = NotTried(one.kind, one.name, one.title, one.extra)
+        left |= {(o.kind, o.name): NotTried(o.kind, o.name, o.title, o.extra) for o in gone}
         stay = [one for one in parts if one.here and one.name in scenario.attacks]
         if not gone:
             kept.append(scenario)

@@ -24,6 +24,7 @@ from whatleaks.cli.common import (
     use_plugins,
 )
 from whatleaks.errors import UsageError
+from whatleaks.extras import absent, lacking
 
 if TYPE_CHECKING:
     from whatleaks.runs.work import Work
@@ -43,6 +44,8 @@ def run(
     data_home: DataHome = None,
 ) -> None:
     """Run a declared sweep; runs that are already stored are not run again."""
+    if figure is not None and absent("figures"):
+        raise lacking("--figure", "figures")
     use_plugins(plugin)
     use_data_home(data_home)
     from whatleaks.runs import sweep

@@ -33,7 +33,7 @@ from whatleaks.auditor.result import (
     ThreatFinding,
     Worth,
 )
-from whatleaks.extras import named
+from whatleaks.extras import absent, named
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.wording import (
     added,
@@ -294,9 +294,9 @@ def levels(result: AuditResult) -> list[str]:
 
 
 def _trade(result: AuditResult) -> str:
-    """Draw the comparison of defenses, where there is one."""
+    """Draw the comparison of defenses, where there is one and the extra that draws is installed."""
     found = result.comparison
-    if found is None:
+    if found is None or absent("figures"):
         return ""
     from whatleaks.report.figures import Point, privacy_against_utility
 
