@@ -25,7 +25,6 @@ from whatleaks.auditor.result import AuditResult
 from whatleaks.errors import WhatleaksError
 from whatleaks.report.html import render, write
 from whatleaks.report.page import lay_out, worst_of
-from whatleaks.report.style import luminance
 from whatleaks.report.wording import printable
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -242,9 +241,12 @@ def palettes(css: str) -> list[dict[str, str]]:
 
 
 def contrast(one: str, two: str) -> float:
-    def light(colour: str) -> float:
-        red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-        return luminance((red, green, blue))
+    def light(colour: str) -> float:  # the relative luminance of WCAG 2.2
+        parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        red, green, blue = (
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     high, low = sorted((light(one), light(two)), reverse=True)
     return (high + 0.05) / (low + 0.05)
