@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= audit-report
 
-.PHONY: core env audit test golden golden-record check format licences clean
+.PHONY: core env audit test smoke golden golden-record check format licences clean
 
 core: $(VENV)/core
 env: $(VENV)/installed
@@ -30,6 +30,10 @@ audit: core
 test: env
 	$(MAKE) check
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# The wheel in empty environments: other Pythons of this machine, and the lowest versions allowed.
+smoke: env
+	$(BIN)/python tools/smoke.py
 
 # Figures, words and verdicts against those of tests/golden; CASES=linear,help takes some of them.
 golden: env

@@ -134,6 +134,7 @@ def test_a_worker_killed_from_outside_loses_nothing(store: Store, tmp_path: Path
 
 
 def test_a_worker_has_one_thread(store: Store) -> None:
+    pytest.importorskip("torch")
     before = dict(os.environ)
     (record,) = run([Double("threads")], store, TWO).records
     assert record is not None

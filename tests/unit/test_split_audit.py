@@ -98,6 +98,7 @@ def _only(threat: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 def test_an_audit_of_hijacks_names_who_was_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("torch")
     monkeypatch.setattr("whatleaks.auditor.plan.QUICK_TRAINING", {"steps": 30})
     monkeypatch.setattr("whatleaks.auditor.plan.QUICK_HIJACK", {"pretraining": 10, "decoding": 10})
     frame = small_table()
