@@ -19,17 +19,19 @@ import tempfile
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
+LOWEST = "lowest"  # the running Python with the lowest versions that pyproject.toml allows
 DOWNLOAD, DISK = 200, 700  # megabytes that the core may take
 TESTS = ("tests/unit", "-n", "2", "--dist", "loadfile")  # those that need an extra skip themselves
 
 
 def main() -> None:
-    """Run every trial that can be run here; leave with 1 if one fails."""
+    """Make every trial that can be made here; leave with 1 if one fails."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--python", action="append", help="only this version, such as 3.12")
+    parser.add_argument("names", nargs="*", help="only these, such as 3.12 or lowest; else all")
     parser.add_argument("--no-tests", action="store_true", help="leave the unit tests out")
     options = parser.parse_args()
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -37,21 +39,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         wheel = build(work)
-        for version in options.python or [v for v in PYTHONS if v != own]:
-            python = find(version)
+        for name in options.names or [*(v for v in PYTHONS if v != own), LOWEST]:
+            python, how = sys.executable if name == LOWEST else find(name), []
+            if name == LOWEST:
+                (work / "lowest.txt").write_text(lowest_versions())
+                how = ["-c", str(work / "lowest.txt")]
             if python is None:
-                print(f"smoke: Python {version} is not on this machine: skipped", flush=True)
-            elif not attempt(version, python, wheel, work / version, [], not options.no_tests):
-                failed.append(version)
-        if not options.python:
-            lowest = work / "lowest.txt"
-            lowest.write_text(lowest_versions((ROOT / "pyproject.toml").read_text()))
-            name = f"{own} with the lowest versions"
-            place, tests = work / "lowest", not options.no_tests
-            if not attempt(name, sys.executable, wheel, place, ["-c", str(lowest)], tests):
+                print(f"smoke: Python {name} is not on this machine: skipped", flush=True)
+            elif not attempt(name, python, wheel, work / name, how, not options.no_tests):
                 failed.append(name)
     if failed:
-        sys.exit(f"smoke: failed on {', '.join(failed)}")
+        sys.exit(f"smoke: failed: {', '.join(failed)}")
 
 
 def find(version: str) -> str | None:
@@ -71,9 +69,15 @@ def build(work: Path) -> Path:
     return next(work.glob("*.whl"))
 
 
-def lowest_versions(pyproject: str) -> str:
+def project() -> dict[str, Any]:
+    """Return what pyproject.toml says of the project."""
+    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return found
+
+
+def lowest_versions() -> str:
     """Turn every ``name>=version`` of the core into ``name==version``."""
-    wanted = tomllib.loads(pyproject)["project"]["dependencies"]
+    wanted = project()["dependencies"]
     lines = [re.sub(r"^([\w.-]+)(\[.*\])?>=([\w.]+).*$", r"\1==\3", one) for one in wanted]
     return "\n".join(line for line in lines if "==" in line) + "\n"
 
@@ -88,13 +92,11 @@ def attempt(name: str, python: str, wheel: Path, work: Path, how: list[str], tes
         if tests:
             facts += core_tests(work, how)
     except (subprocess.CalledProcessError, AssertionError) as error:
-        told = (
-            error.stderr or error.output if isinstance(error, subprocess.CalledProcessError) else ""
-        )
-        print(f"smoke: Python {name}: FAILED: {error}\n{(told or '')[-3000:]}", flush=True)
+        printed = f"{getattr(error, 'stdout', '')}{getattr(error, 'stderr', '')}"
+        print(f"smoke: {name}: FAILED: {error}\n{printed[-3000:]}", flush=True)
         return False
     seconds = time.monotonic() - started
-    print(f"smoke: Python {name}: {', '.join(facts)}; {seconds:.0f} s in all", flush=True)
+    print(f"smoke: {name}: {', '.join(facts)}; {seconds:.0f} s in all", flush=True)
     return True
 
 
@@ -138,16 +140,11 @@ def audits(work: Path) -> list[str]:
 def core_tests(work: Path, how: list[str]) -> list[str]:
     """Add the test runner and run the unit tests; those that need an extra skip themselves."""
     python = str(work / "env/bin/python")
-    tools = test_tools((ROOT / "pyproject.toml").read_text())
+    wanted = project()["optional-dependencies"]["dev"]
+    tools = [one for one in wanted if re.match("pytest|hypothesis|mpmath", one)]
     run([python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", *how, *tools])
     done = run([python, "-m", "pytest", *TESTS, "-p", "no:cacheprovider"], ROOT)
     return [done.stdout.strip().splitlines()[-1].strip("= ")]
-
-
-def test_tools(pyproject: str) -> list[str]:
-    """Return the test runner's requirements among those of the development environment."""
-    wanted = tomllib.loads(pyproject)["project"]["optional-dependencies"]["dev"]
-    return [one for one in wanted if re.match(r"pytest|hypothesis|mpmath", one)]
 
 
 def megabytes(folder: Path) -> float:
