@@ -46,6 +46,19 @@ def test_an_audit_beside_itself_has_not_changed() -> None:
     assert "The same table, the same code, the same settings." in lines(found)
 
 
+def test_what_was_not_tried_is_on_the_page_to_sign_and_in_the_comparison() -> None:
+    whole, part = audit(), audit()
+    part["not_tried"] = [
+        {"kind": "attack", "name": name, "title": name, "extra": "networks"}
+        for name in ("one", "two")
+    ]
+    line = "Not tried here: needs whatleaks[networks]: one, two."
+    assert line in html.unescape(render(part))
+    assert line not in html.unescape(render(whole))
+    assert f"B: {line}" in lines(compare(whole, part))
+    assert not any("Not tried" in one for one in lines(compare(whole, whole)))
+
+
 def test_what_differs_is_said() -> None:
     other = deepcopy(audit())
     other["headline"].update(adds=asdict(share(0.1)), level="low")

@@ -236,6 +236,10 @@ def audit(
     if not head.attack:
         print("whatleaks: no attack ran, so nothing meets --fail-above", file=sys.stderr)
         raise typer.Exit(1)
+    if report.result.untried:
+        names = " and ".join(report.result.untried)
+        print(f"whatleaks: no attack ran under {names}: --fail-above is not met", file=sys.stderr)
+        raise typer.Exit(1)
     from whatleaks.auditor.levels import above
 
     said = above(head, fail_above)

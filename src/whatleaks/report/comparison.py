@@ -10,7 +10,7 @@ from typing import Any
 
 from whatleaks.errors import UsageError
 from whatleaks.report.stored import worst_by_column
-from whatleaks.report.wording import percent, printable, shorten_name
+from whatleaks.report.wording import left_out, percent, printable, shorten_name
 
 CHANGED, WITHIN, ONLY_A, ONLY_B = "changed", "within the intervals", "only in A", "only in B"
 OTHER = "of other columns"
@@ -61,6 +61,10 @@ def compare(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
                 *({d["name"]: d["worst"]["after"] for d in one["defenses"]} for one in (a, b))
             ).items()
         },
+        "not_tried": {
+            side: left_out((one["extra"], one["name"]) for one in audit.get("not_tried", ()))
+            for side, audit in (("A", a), ("B", b))
+        },
         "accuracy": {
             "together": _pair(a["worth"]["accuracy"], b["worth"]["accuracy"]),
             "alone": _pair(a["worth"]["accuracy_alone"], b["worth"]["accuracy_alone"]),
@@ -74,6 +78,7 @@ def lines(found: dict[str, Any]) -> list[str]:
     for what in ("table", "code"):
         if found[what] != "same":
             told.append(f"The {what} differs: numbers may have changed for that reason alone.")
+    told += [f"{side}: {line}" for side, left in found["not_tried"].items() for line in left]
     only = [f"{_names(found[side])} {side}" for side in (ONLY_A, ONLY_B) if found[side]]
     if only:
         told.append(

@@ -33,12 +33,13 @@ from whatleaks.auditor.result import (
     ThreatFinding,
     Worth,
 )
-from whatleaks.extras import absent, named
+from whatleaks.extras import absent
 from whatleaks.metrics.measurement import Measurement
 from whatleaks.report.wording import (
     added,
     added_range,
     count,
+    left_out,
     number,
     number_range,
     on_some_seeds,
@@ -322,19 +323,9 @@ def worst_of(result: AuditResult) -> tuple[ThreatFinding | None, GuessFinding | 
     return max(named or attacks, key=lambda pair: pair[1].adds.value)
 
 
-def left_out(result: AuditResult) -> tuple[str, ...]:
-    """Name what was not tried because an extra is not installed, one line for each extra."""
-    names: dict[str, list[str]] = {}
-    for one in result.not_tried:
-        names.setdefault(one.extra, []).append(one.name)
-    return tuple(
-        f"Not tried here: needs {named(extra)}: {', '.join(some)}." for extra, some in names.items()
-    )
-
-
 def untested(result: AuditResult) -> tuple[str, ...]:
     """Say what this audit cannot answer for."""
-    lines = [*left_out(result)]
+    lines = left_out((one.extra, one.name) for one in result.not_tried)
     lines += ["Attacks that are not listed here, and attacks that nobody has published yet."]
     if not any(threat.malicious for threat in result.threats):
         lines.append("A partner that breaks the protocol: every adversary here follows it.")

@@ -14,6 +14,7 @@ from whatleaks.report.stored import worse_scale, worst_by_column
 from whatleaks.report.wording import (
     count,
     first_sentence,
+    left_out,
     on_some_seeds,
     percent,
     printable,
@@ -74,7 +75,12 @@ def render(audit: dict[str, Any]) -> str:
             rows=audit.get("rows", ""),
             seeds=count(len(audit.get("seeds", [])), "repetition"),
             model=_text(audit["spec"].get("model", ""), 40),
-            others=[_text(note, 200) for note in audit.get("notes", []) if TRAINS in note],
+            others=[
+                *(_text(note, 200) for note in audit.get("notes", []) if TRAINS in note),
+                *left_out(
+                    (one["extra"], _text(one["name"], 40)) for one in audit.get("not_tried", ())
+                ),
+            ],
         )
     )
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from whatleaks.auditor.result import NAMED, AuditResult
 from whatleaks.metrics.measurement import Measurement
-from whatleaks.report.page import LEAKAGE, Bar, lay_out, left_out
+from whatleaks.report.page import LEAKAGE, Bar, lay_out
 from whatleaks.report.wording import (
     added,
     added_range,
     count,
+    left_out,
     percent,
     plain_value,
     printable,
@@ -73,7 +74,7 @@ def summary(result: AuditResult) -> str:
             "Threats: mean over columns by the strongest attack on each, and the worst column",
         ]
         lines += [line for bar in page.overview for line in _detailed(bar)]
-    for line in left_out(result):
+    for line in left_out((one.extra, one.name) for one in result.not_tried):
         lines += ["", *textwrap.wrap(printable(line), _WIDTH, break_on_hyphens=False)]
     lines += ["", "What joining is worth: alone -> together, gain record by record"]
     for worth in page.worth:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from whatleaks.auditor.levels import percent as rounded
+from whatleaks.extras import named
 from whatleaks.metrics.measurement import Measurement
 
 EXACT = 1e-12  # below this a number is rounding noise of double precision
@@ -206,3 +207,13 @@ def _finite(tree: Any) -> Any:
     if isinstance(tree, set | frozenset):
         return sorted(str(value) for value in tree)
     return tree
+
+
+def left_out(not_tried: Iterable[tuple[str, str]]) -> list[str]:
+    """Name what was not tried because an extra is not installed, one line for each extra."""
+    names: dict[str, list[str]] = {}
+    for extra, name in not_tried:
+        names.setdefault(extra, []).append(name)
+    return [
+        f"Not tried here: needs {named(extra)}: {', '.join(some)}." for extra, some in names.items()
+    ]

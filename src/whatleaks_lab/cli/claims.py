@@ -23,6 +23,7 @@ from whatleaks.cli.common import (
     use_data_home,
     use_plugins,
 )
+from whatleaks.extras import absent, lacking
 from whatleaks.files import check_writable
 
 claims_app = typer.Typer(help="The papers' claims and our verdicts.", invoke_without_command=True)
@@ -123,6 +124,8 @@ def claims_report(
     out: Annotated[Path, typer.Option(help="Folder for the pages.")] = Path("claims-report"),
 ) -> None:
     """Write one HTML page per paper: claim, verdict, figure, evidence, command."""
+    if absent("figures"):
+        raise lacking("claims report", "figures")
     check_writable(out)
     from whatleaks_lab.papers.ledger import listing, results_home
     from whatleaks_lab.report.claims_page import write_pages
