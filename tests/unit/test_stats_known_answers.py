@@ -269,3 +269,26 @@ def test_figures_are_rounded_up_to_two_digits() -> None:
         *("within 3.7", "within 1.9", "within 0.92"),
     ]
     assert list(Column("x", "number", 0, 1, spread=80_000.0).within())[1] == "within 10,000"
+
+
+@pytest.mark.parametrize("limits", [(10.0, 0.0), (0.0, np.nan), (-np.inf, 1.0)])
+def test_limits_that_are_no_range_are_refused(limits: tuple[float, float]) -> None:
+    with pytest.raises(UsageError, match="the limits of 'income' must be two numbers, the lower"):
+        describe("income", np.arange(10.0), limits=limits)
+    assert describe("income", np.ones(3), limits=(1.0, 1.0)).high == 1.0
+
+
+def test_the_ends_of_a_record_are_shares() -> None:
+    """Where joining gains 30 people and loses 29, the lower end of the difference is below 0."""
+    truth = np.arange(100.0)
+    own = np.where(truth < 30, truth, -1.0)
+    attack = np.where((truth >= 29) & (truth < 60), truth, -1.0)
+    column = describe("x", truth, digits=0)
+    ways = [Way("own", WITHOUT, own), Way("attack", WITH, attack)]
+    people = shuffle(np.arange(100), RNG(0))
+    table = rows(pool([answers(column, truth, ways, people)]), RNG(0), partner="stranger")
+    assert min(row.low for row in table) < 0
+    for row in table:
+        record = row.record()
+        leak, low, high = (float(record[name]) for name in ("leak", "low", "high"))
+        assert 0 <= low <= leak <= high <= 1

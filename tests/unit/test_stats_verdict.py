@@ -58,8 +58,10 @@ def test_partners_are_judged_apart_and_the_worst_is_taken() -> None:
     head = headline([LEAK, worse, NOTHING])
     assert head is not None
     assert head.row == worse
-    head = headline([LEAK, worse], matters=["age"])
-    assert head is None
+    aged = replace(LEAK, column="age", leak=0.4, low=0.36)
+    head = headline([LEAK, worse, aged], matters=["age"])
+    assert head is not None
+    assert head.index == 2
     nothing = headline([NOTHING, large])
     assert nothing is not None
     assert not nothing.found
@@ -106,6 +108,71 @@ def test_do_not_join_unless_a_defense_leaves_what_is_accepted_and_joining_still_
     assert recommend([*rows, other], worth={"class only": BETTER}).outcome == "do-not-join"
     untried = recommend(rows, worth={"class only": BETTER}, untried=["insider"])
     assert (untried.outcome, untried.untried) == ("do-not-join", ("insider",))
+
+
+def test_a_defense_is_enough_only_where_all_that_was_planned_is_measured_with_it() -> None:
+    """Not to have asked about the column that leaks, or one of its questions, is no protection."""
+    other = replace(NOTHING, column="other")
+    fifth = replace(NOTHING, question="which fifth")
+    plan = [LEAK, other, fifth]
+    defended = [replace(NOTHING, defense="noise"), *(replace(r, defense="noise") for r in plan[1:])]
+    worth = {"noise": BETTER}
+    assert recommend([*plan, *defended], worth=worth).defenses == ("noise",)
+    for i in range(len(defended)):
+        less = [*plan, *defended[:i], *defended[i + 1 :]]
+        assert recommend(less, worth=worth).outcome == "do-not-join"
+    swapped = [replace(row, threat="black-box") for row in defended]
+    assert recommend([*plan, *swapped], worth=worth).outcome == "do-not-join"
+
+
+def test_a_column_that_a_defense_leaves_out_is_not_asked_about() -> None:
+    plan = [LEAK, replace(NOTHING, column="other")]
+    defended = replace(NOTHING, column="other", defense="less")
+    rows, worth = [*plan, defended], {"less": BETTER}
+    assert recommend(rows, worth=worth).outcome == "do-not-join"
+    assert recommend(rows, worth=worth, omits={"less": ["other"]}).outcome == "do-not-join"
+    assert recommend(rows, worth=worth, omits={"noise": ["income"]}).outcome == "do-not-join"
+    omits = {"less": ["income"]}
+    assert recommend(rows, worth=worth, omits=omits).defenses == ("less",)
+    assert recommend(rows, worth=worth, omits=omits, matters=["income"]).defenses == ("less",)
+    assert recommend(rows, worth=worth, omits=omits, untried=["insider"]).defenses == ()
+    assert recommend(rows, omits=omits).outcome == "do-not-join"
+    still = replace(LEAK, defense="less")  # measured all the same, and it leaks
+    assert recommend([*rows, still], worth=worth, omits=omits).outcome == "do-not-join"
+
+
+def test_a_defense_may_change_the_release() -> None:
+    """ "Release the class only" has rows of another release than the plan: partner and threat are the same."""
+    plan = [replace(LEAK, release=""), replace(LEAK, release="", partner="insider")]
+    defended = [
+        replace(NOTHING, partner=row.partner, release="class", defense="class only") for row in plan
+    ]
+    worth = {"class only": BETTER}
+    found = recommend([*plan, *defended], worth=worth)
+    assert (found.outcome, found.defenses) == ("join-with-conditions", ("class only",))
+    assert recommend([*plan, defended[0]], worth=worth).outcome == "do-not-join"
+    leaks = replace(LEAK, release="class", defense="class only")
+    assert recommend([*plan, leaks, defended[1]], worth=worth).outcome == "do-not-join"
+
+
+def test_the_headline_of_a_recommendation_is_found_among_the_rows_that_were_given() -> None:
+    x, y = replace(LEAK, column="x"), replace(LEAK, column="y", leak=0.4, low=0.36)
+    given = [replace(x, defense="D"), replace(y, defense="D"), x, y]
+    for matters, place in (((), 2), (["y"], 3)):
+        head = recommend(given, matters=matters).headline
+        assert head is not None
+        assert (head.index, head.row) == (place, given[place])
+
+
+def test_a_column_that_matters_is_a_column() -> None:
+    other = replace(NOTHING, column="other", defense="noise")  # asked about with the defense only
+    for ask in (recommend, headline):
+        with pytest.raises(UsageError, match=r"'incme'.* Did you mean 'income'\?"):
+            ask([LEAK], matters=["income", "incme"])
+        with pytest.raises(UsageError, match="'nosuch'"):
+            ask([LEAK], matters=["nosuch"])
+    with pytest.raises(UsageError, match="'other'"):
+        recommend([LEAK, other], matters=["other"])
 
 
 def test_join_as_planned() -> None:

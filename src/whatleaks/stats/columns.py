@@ -66,6 +66,10 @@ def describe(
     values = np.asarray(values, dtype=np.float64)
     if kind not in (NUMBER, CATEGORY):
         raise UsageError(f"{name!r} is of kind {kind!r}; there are {NUMBER!r} and {CATEGORY!r}")
+    if limits and not -math.inf < limits[0] <= limits[1] < math.inf:
+        raise UsageError(
+            f"the limits of {name!r} must be two numbers, the lower one first, got {limits}"
+        )
     if not values.size or not np.isfinite(values).all():
         raise UsageError(f"the values of {name!r} must be numbers, and at least one")
     stays = persons is not None and same_within(values, persons)

@@ -43,13 +43,17 @@ class Row:
         return self.unknown >= FEWEST
 
     def record(self) -> dict[str, str | float]:
-        """Return what audit.json holds of a row; other tools read these names."""
+        """Return what audit.json holds of a row; other tools read these names.
+
+        A leak is a share, and so are its ends: where joining may also lose people, ``low`` is 0.
+        """
         apart = ("lowest", "highest")  # these stand beside the headline
-        return {
+        record = {
             field.name.rstrip("_"): getattr(self, field.name)
             for field in fields(self)
             if field.name not in apart
         }
+        return record | {"low": max(0.0, self.low), "high": min(1.0, self.high)}
 
 
 def rows(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from whatleaks.errors import UsageError
+from whatleaks.errors import UsageError, argument, nearest
 from whatleaks.stats.columns import FEWEST
 from whatleaks.stats.rows import Row
 
@@ -62,10 +62,10 @@ def headline(rows: Sequence[Row], matters: Iterable[str] = ()) -> Headline | Non
     Not the largest leak, which is the smallest group's luck: of those whose lower end is near the
     highest, the row in which most people are gained.
     """
-    wanted = frozenset(matters)
+    wanted = _columns(rows, matters)
     apart: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
-        if row.counts and (not wanted or row.column in wanted):
+        if row.counts and row.column in wanted:
             apart.setdefault((row.partner, row.threat, row.release, row.defense), []).append(i)
     heads = []
     for places in apart.values():
@@ -77,6 +77,18 @@ def headline(rows: Sequence[Row], matters: Iterable[str] = ()) -> Headline | Non
         return None
     worst = _worst(rows, [h.index for h in heads])
     return next(h for h in heads if h.index == worst)
+
+
+def _columns(rows: Sequence[Row], matters: Iterable[str]) -> Collection[str]:
+    """Return the columns that matter: all where none is named."""
+    known, wanted = dict.fromkeys(row.column for row in rows), tuple(matters)
+    for name in wanted:
+        if name not in known:
+            raise UsageError(
+                f"{argument('matters')} names {name!r}, a column that was not asked about."
+                f"{nearest(name, known)}"
+            )
+    return wanted or known
 
 
 def _worst(rows: Sequence[Row], places: Sequence[int]) -> int:
@@ -104,24 +116,32 @@ def recommend(
     recurring: bool = False,
     unfit: bool = False,
     matters: Iterable[str] = (),
+    omits: Mapping[str, Collection[str]] | None = None,
 ) -> Recommendation:
     """Recommend by rule. ``rows``: of all partners of the arrangement, with and without defenses.
 
     ``worth``: for each defense, by how much the joint model beats the partner's own one: both ends
-    of the interval, the larger the better (log loss: by how much it falls).
+    of the interval, the larger the better (log loss: by how much it falls). ``omits``: for each
+    defense, the columns that it leaves out. Of all others every question of the plan must be
+    among the defense's rows, of the same partner and threat. The release may be another one: a
+    defense is what changes it ("class only"), so its rows stand for all releases of the plan.
     """
     if not 0.0 < accept < 1.0:
         raise UsageError(f"accept must be a share above 0 and below 1, got {accept:g}")
-    wanted = frozenset(matters)
-    rows = [row for row in rows if not wanted or row.column in wanted]
-    planned = Findings([row for row in rows if not row.defense], accept)
+    wanted = _columns([row for row in rows if not row.defense], matters)
+    places = [i for i, row in enumerate(rows) if not row.defense and row.column in wanted]
+    planned, omits = Findings([rows[i] for i in places], accept), omits or {}
     enough = []
-    for name in dict.fromkeys(row.defense for row in rows if row.defense):
-        left = Findings([row for row in rows if row.defense == name], accept)
+    for name in dict.fromkeys([*(row.defense for row in rows if row.defense), *omits]):
+        defended = [row for row in rows if row.defense == name and row.column in wanted]
+        left = Findings(defended, accept)
+        due = {key for key in planned.questions if key[2] not in omits.get(name, ())}
+        safe = due <= left.questions and (left.safe or not (due or defended))
         ends = (worth or {}).get(name, {}).values()
         gains = any(low > 0 for low, _ in ends) and not any(high < 0 for _, high in ends)
-        if left.partners >= planned.partners and left.safe and gains and not untried:
+        if safe and gains and not untried:
             enough.append(name)
+    head = headline(planned.rows)
     outcome = OPEN
     if recurring or unfit:
         pass  # neither is decided, whatever the rows say
@@ -132,7 +152,7 @@ def recommend(
     return Recommendation(
         outcome=outcome,
         accept=accept,
-        headline=headline(planned.rows),
+        headline=replace(head, index=places[head.index]) if head else None,
         defenses=tuple(enough) if outcome == CONDITIONS else (),
         untried=tuple(untried),
         above=planned.above,
@@ -154,6 +174,11 @@ class Findings:
     @property
     def partners(self) -> set[tuple[str, str, str]]:
         return {(row.partner, row.threat, row.release) for row in self.rows}
+
+    @property
+    def questions(self) -> set[tuple[str, str, str, str]]:
+        """Return what was asked, whatever was released."""
+        return {(row.partner, row.threat, row.column, row.question) for row in self.rows}
 
     @property
     def leaks(self) -> bool:
