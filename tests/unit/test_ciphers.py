@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from whatleaks.crypto.ciphers import SCHEMES, Ciphers, Decrypt, OkamotoUchiyama, Paillier
 from whatleaks.crypto.fixed_point import BigInts
+from whatleaks.crypto.modular import Powers
 
 BITS = {"paillier": 512, "okamoto-uchiyama": 768}
 Pair = tuple[Ciphers, Decrypt]
@@ -112,19 +113,23 @@ def textbook_ou(c: int, p: int, g: int) -> int:
     return m - p if m > p // 2 else m
 
 
-@given(st.lists(st.integers(-(2**200), 2**200), min_size=1, max_size=4))
-@settings(max_examples=15, deadline=None)
-def test_ciphertexts_are_those_of_the_textbook(values: list[int]) -> None:
+def test_ciphertexts_are_those_of_the_textbook() -> None:
     ciphers, decrypt = Paillier.of_primes(fmpz(PHE_P), fmpz(PHE_Q))
-    vector = ciphers.encrypt(integers(*values))
-    numbers = [int(number) for number in ciphers.rerandomise(vector)]
-    assert [textbook_paillier(c, PHE_P, PHE_Q) for c in numbers] == values
-    assert decrypt(vector).tolist() == values
     p, q, g, _ = HEU_OU
     other, opened = OkamotoUchiyama.of_primes(fmpz(p), fmpz(q), fmpz(g))
-    vector = other.encrypt(integers(*values))
-    assert [textbook_ou(int(number), p, g) for number in other.rerandomise(vector)] == values
-    assert opened(vector).tolist() == values
+
+    @given(st.lists(st.integers(-(2**200), 2**200), min_size=1, max_size=4))
+    @settings(max_examples=15, deadline=None)
+    def check(values: list[int]) -> None:
+        vector = ciphers.encrypt(integers(*values))
+        numbers = [int(number) for number in ciphers.rerandomise(vector)]
+        assert [textbook_paillier(c, PHE_P, PHE_Q) for c in numbers] == values
+        assert decrypt(vector).tolist() == values
+        vector = other.encrypt(integers(*values))
+        assert [textbook_ou(int(number), p, g) for number in other.rerandomise(vector)] == values
+        assert opened(vector).tolist() == values
+
+    check()
 
 
 def test_everything_that_is_computed_is_the_computation_on_integers(pair: Pair) -> None:
@@ -196,6 +201,52 @@ def test_exponents_are_as_long_as_the_assumption_says() -> None:
     ciphers, _ = Paillier.generate(2048)
     assert 6 * len(ciphers._short._rows) >= 4 * 112
     assert 6 * len(ciphers._full._rows) >= 2048 + 128
+
+
+@pytest.mark.parametrize(
+    ("scheme", "bits", "group"),
+    [
+        ("paillier", 512, 512),
+        ("paillier", 2048, 2048),
+        ("okamoto-uchiyama", 768, 512),
+        ("okamoto-uchiyama", 2048, 1365),
+    ],
+)
+def test_there_are_bases_enough_for_parts_of_order_two(
+    scheme: str, bits: int, group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ciphers, _ = SCHEMES[scheme].generate(bits)
+    draw, drawn = ciphers._nth_power, []
+
+    def counted() -> object:
+        drawn.append(draw())
+        return drawn[-1]
+
+    monkeypatch.setattr(ciphers, "_nth_power", counted)
+    rows = ciphers._full._rows
+    assert 3 * 2.0 ** -len(drawn) < 2.0**-64
+    assert len(set(map(int, drawn))) == len(drawn)
+    assert len(rows) % len(drawn) == 0  # all have exponents of one length
+    assert group + 128 <= 6 * len(rows) <= 1.1 * (group + 128) + 6 * 6
+
+
+def test_few_bases_show_a_part_of_the_group_as_often_as_computed() -> None:
+    # B random vectors over two elements do not span the plane: 3 * 2**-B - 2 * 4**-B.
+    p, q = 0xFFFFFFFFFFFFFA43, 0xFFFFFFFFFFFFF5DB
+    assert fmpz(p).is_prime()
+    assert fmpz(q).is_prime()
+    ciphers, _ = Paillier.of_primes(fmpz(p), fmpz(q))
+
+    def stuck(count: int) -> bool:
+        powers = Powers([ciphers._nth_power() for _ in range(count)], 6)
+        seen = [int(powers.random()) for _ in range(40)]
+        marks = [(fmpz(c % p).jacobi(fmpz(p)), fmpz(c % q).jacobi(fmpz(q))) for c in seen]
+        return any(len({a**i * b**j for a, b in marks}) == 1 for i, j in [(0, 1), (1, 0), (1, 1)])
+
+    for count in (2, 3, 4, 12):
+        share = np.mean([stuck(count) for _ in range(400)])
+        # 0.025 is the largest standard deviation of the share.
+        assert abs(share - (3 * 2.0**-count - 2 * 4.0**-count)) < 0.15
 
 
 def test_what_leaves_reaches_every_part_of_the_group() -> None:

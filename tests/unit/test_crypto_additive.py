@@ -132,6 +132,21 @@ def test_numbers_out_of_range_are_refused(keys: Keys) -> None:
             attempt()
 
 
+def test_integers_beyond_their_bits_are_refused(keys: Keys) -> None:
+    public, secret = keys
+    zero = public.encrypt_integers(np.array([0], dtype=object), 4)
+    for number in (16, -16, 1 << 5000):
+        beyond = np.array([number], dtype=object)
+        for attempt in (
+            lambda beyond=beyond: public.add_integers(zero, beyond, 4),
+            lambda beyond=beyond: public.encrypt_integers(beyond, 4),
+        ):
+            with pytest.raises(CryptoError, match="does not fit into the 4 bits"):
+                attempt()
+    sums = public.add_integers(zero, np.array([-15], dtype=object), 4)
+    assert secret.decrypt_integers(sums).tolist() == [-15]
+
+
 def test_shapes_and_scales_must_agree(keys: Keys) -> None:
     public, _ = keys
     two = public.encrypt(np.zeros(2))

@@ -99,7 +99,7 @@ class PublicKey:
         if integers.shape != (left.count,):
             raise CryptoError(f"cannot add {integers.size} integers to {left.count} encrypted")
         room = self._room(max(left.bits, bits) + 1)
-        vector = self._ciphers.add_plain(left.vector, integers)
+        vector = self._ciphers.add_plain(left.vector, _fitting(integers, bits))
         return self._made(vector, left.count, left.fraction, room)
 
     def matmul_plain(self, matrix: Floats, right: Encrypted) -> Encrypted:
@@ -119,9 +119,7 @@ class PublicKey:
         """Encrypt integers of up to ``bits`` bits: exact, without a fraction."""
         if integers.ndim != 1:
             raise CryptoError(f"encryption takes a vector, got an array of shape {integers.shape}")
-        if integers.size and max(-int(integers.min()), int(integers.max())) >= 1 << bits:
-            raise CryptoError(f"an integer does not fit into the {bits} bits announced for it")
-        vector = self._ciphers.encrypt(integers)
+        vector = self._ciphers.encrypt(_fitting(integers, bits))
         return self._made(vector, len(integers), 0, self._room(bits))
 
     def subtract(self, left: Encrypted, right: Encrypted) -> Encrypted:
@@ -324,6 +322,12 @@ class SecretKey:
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""
         raise TypeError("a secret key does not leave its process: it cannot be pickled or copied")
+
+
+def _fitting(integers: BigInts, bits: int) -> BigInts:
+    if integers.size and max(-int(integers.min()), int(integers.max())) >= 1 << bits:
+        raise CryptoError(f"an integer does not fit into the {bits} bits announced for it")
+    return integers
 
 
 def _flat(values: Floats) -> Floats:

@@ -16,11 +16,15 @@ takes 8 ms at 2,048 bits, so random n-th powers are products of powers of a few 
   known searches for x take the square root of the number of candidates: 2 ** 224 steps, where
   factoring takes 2 ** 112.
 * *Sums for the key's owner*, who knows the factors, must not tell what was added. Nothing is
-  assumed: the exponents of 16 bases have 128 bits more, together, than the group of n-th powers, and
-  the product is within 2 ** -64 of a uniform one (leftover hash lemma: two lists of exponents
-  meet no more often than by chance). A single base would reach a part of the group only, and show
-  in which part the sum was. This covers keys made as agreed: a composite n of another form can
-  have more parts than 16 bases reach.
+  assumed, but there must be many bases: B of them all lie in a subgroup of index r, and show there
+  in which part the sum was, with a chance of r ** -B. Modulo two primes there are three subgroups
+  of index 2 (numbers that are squares modulo p, modulo q, or both or neither): 3 * 2 ** -B, and B
+  is 72 or more. Characters of an order r below 2 ** e, where e is the bits of one exponent, see
+  no more than about their number times r ** -B; for longer orders all exponents together have 128
+  bits more than the group (leftover hash lemma). On average over the bases a product is so within
+  2 ** -64 of a uniform one; k sums under the same bases are within k * 2 ** -64.
+  The limit: an owner who makes n of k primes gets 2 ** k subgroups of index 2, and a chance of
+  about 2 ** (k - B) to read one mark. How many primes n has cannot be seen from outside.
 
 A key brings no bases: one from its owner could have a trapdoor. Whoever uses the key draws them.
 """
@@ -38,12 +42,12 @@ from flint import fmpz, fmpz_mod_ctx
 
 from whatleaks.arrays import Bools, Buckets, Ints
 from whatleaks.crypto.fixed_point import BigInts
-from whatleaks.crypto.modular import Powers, power_products, quotients
+from whatleaks.crypto.modular import WINDOW, Powers, power_products, quotients
 from whatleaks.errors import CryptoError
 
 Decrypt = Callable[[Any], BigInts]
 
-_BASES, _MARGIN = 16, 128
+_FEWEST_BASES, _MARGIN = 72, 128
 _SMALL_PRIMES = fmpz.primorial_ui(fmpz(2000))
 
 
@@ -152,8 +156,11 @@ class Ciphers(ABC):
 
     @cached_property
     def _full(self) -> Powers:
-        bits = -(-(self._group_bits + _MARGIN) // _BASES)
-        return Powers([self._nth_power() for _ in range(_BASES)], bits)
+        # The longest whole windows that leave the fewest bases or more; then as many as are needed.
+        total = self._group_bits + _MARGIN
+        bits = max(1, total // (WINDOW * _FEWEST_BASES)) * WINDOW
+        count = max(_FEWEST_BASES, -(-total // bits))
+        return Powers([self._nth_power() for _ in range(count)], bits)
 
     def _nth_power(self) -> Any:
         return self._ring(1 + secrets.randbelow(int(self._n) - 1)) ** int(self._n)
@@ -266,10 +273,13 @@ class OkamotoUchiyama(Ciphers):
 
     @staticmethod
     def load(bits: int, key: bytes) -> OkamotoUchiyama:
-        """Read a public key written as ``key_bytes``."""
+        """Read a public key written as ``key_bytes``.
+
+        Only who knows p sees whether g generates: with another g its owner decrypts nothing.
+        """
         n, g = _numbers(key, bits, 2)
         if not 1 < g < n or fmpz(g).gcd(fmpz(n)) != 1:
-            raise CryptoError("a public key has an unusable generator: it is refused")
+            raise CryptoError("a public key has a generator out of range or without an inverse")
         return OkamotoUchiyama(n, g)
 
 
@@ -291,14 +301,19 @@ def _prime(bits: int) -> fmpz:
 
 
 def _numbers(key: bytes, bits: int, count: int) -> list[int]:
-    """Read the numbers of a public key; the first is the modulus, of exactly ``bits`` bits."""
+    """Read the numbers of a public key; the first is the modulus, of exactly ``bits`` bits.
+
+    A prime or a power of one has no secret factors. That others are hard to find is not checked.
+    """
     size = bits // 8
     if len(key) != count * size:
         raise CryptoError(f"a public key of {bits} bits has {count * size} bytes, not {len(key)}")
     numbers = [int.from_bytes(key[i : i + size], "big") for i in range(0, len(key), size)]
     n = fmpz(numbers[0])
-    if numbers[0].bit_length() != bits or n.gcd(_SMALL_PRIMES) != 1 or n.is_square():
-        raise CryptoError(f"a public key is no product of primes with {bits} bits: it is refused")
+    if numbers[0].bit_length() != bits or n.gcd(_SMALL_PRIMES) != 1:
+        raise CryptoError(f"a public key's modulus must have {bits} bits, no factor below 2,000")
+    if n.is_probable_prime() or n.is_perfect_power():
+        raise CryptoError("a public key's modulus is a prime or a power: everybody could decrypt")
     return numbers
 
 

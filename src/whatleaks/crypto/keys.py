@@ -47,5 +47,7 @@ def load_public(
     """Read a public key that another process made; a shorter key than agreed is refused."""
     from whatleaks.crypto.ciphers import SCHEMES
 
+    if backend not in SCHEMES:
+        raise CryptoError(f"unknown scheme {backend!r}: use one of {', '.join(BACKENDS)}")
     ciphers = SCHEMES[backend].load(bits, key_bytes)
     return PublicKey(ciphers, numbers if numbers is not None else FixedPoint())

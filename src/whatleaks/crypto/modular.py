@@ -21,8 +21,8 @@ import numpy as np
 from whatleaks.crypto.fixed_point import BigInts
 from whatleaks.errors import CryptoError
 
-_WINDOW = 6
-_MASK = (1 << _WINDOW) - 1
+WINDOW = 6
+_MASK = (1 << WINDOW) - 1
 
 
 class Powers:
@@ -35,7 +35,7 @@ class Powers:
     def __init__(self, bases: Sequence[Any], bits: int) -> None:
         self._rows: list[list[Any]] = []
         for base in bases:
-            for _ in range(-(-bits // _WINDOW)):
+            for _ in range(-(-bits // WINDOW)):
                 row = [base**0]
                 for _ in range(_MASK):
                     row.append(row[-1] * base)
@@ -44,7 +44,7 @@ class Powers:
 
     def power(self, exponent: int) -> Any:
         """Return the only base to the power of an exponent that is not negative."""
-        places = range(0, max(1, exponent.bit_length()), _WINDOW)
+        places = range(0, max(1, exponent.bit_length()), WINDOW)
         return self._product([exponent >> at & _MASK for at in places])
 
     def random(self) -> Any:
@@ -106,7 +106,7 @@ def _inverse(number: Any) -> Any:
 def _odd_powers(base: Any) -> list[Any]:
     """Return base ** 1, base ** 3, ..., base ** 63."""
     powers, square = [base], base * base
-    for _ in range(3, 1 << _WINDOW, 2):
+    for _ in range(3, 1 << WINDOW, 2):
         powers.append(powers[-1] * square)
     return powers
 
@@ -125,8 +125,8 @@ def _places(exponents: Sequence[int]) -> list[list[tuple[int, int]]]:
             rest >>= zeros
             at += zeros
             places[at].append((i, (rest & _MASK) >> 1))
-            rest >>= _WINDOW
-            at += _WINDOW
+            rest >>= WINDOW
+            at += WINDOW
     return places
 
 
