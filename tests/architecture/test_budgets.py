@@ -126,7 +126,7 @@ def write_down() -> None:
         head, part = text.split(f"[{package}]\n")
         for name, now in measured(folder).items():
             target, held = allowed[package][name]
-            lower = max(target, min(now, held))
+            lower = max(target, min(now, held)) if held > target else held
             part = re.sub(rf"(?m)^{name} = .*$", f"{name} = [{target}, {lower}]", part, count=1)
             print(
                 complaint(f"{package} {name}", now, target, lower) or f"{package} {name}: {lower}"

@@ -11,6 +11,7 @@ import pytest
 from test_commands import command, people
 
 from cli_here import run_here
+from whatleaks_lab.papers.ledger import STORED
 
 SWEEP = """
 title = "two shares"
@@ -101,6 +102,30 @@ def test_a_claim_runs_is_judged_stored_and_reported(tmp_path: Path) -> None:
     page = (tmp_path / "pages" / "U.html").read_text()
     assert "whatleaks claims run U02" in page
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
+
+
+def test_a_claim_is_checked_against_its_stored_fast_numbers(tmp_path: Path) -> None:
+    home = {"WHATLEAKS_RESULTS": str(tmp_path), "WHATLEAKS_DATA": str(tmp_path)}
+
+    def checked(*ids: str) -> tuple[int, list[str]]:
+        done = run_here("claims", "check", *ids, "--workers", "1", cwd=tmp_path, **home)
+        return done.returncode, done.stdout.splitlines()
+
+    (tmp_path / "fast").mkdir()
+    for name in ("U02", "A05"):
+        (tmp_path / "fast" / f"{name}.json").write_text(
+            (STORED / "fast" / f"{name}.json").read_text()
+        )
+    assert checked("U02", "U01") == (
+        0,
+        ["U02  its numbers come out again", "U01  not checked: no fast runs are stored"],
+    )
+    assert checked("A05") == (1, ["A05  not checked: 1 of 1 runs failed"])  # no data set here
+    stored = (tmp_path / "fast" / "U02.json").read_text()
+    (tmp_path / "fast" / "U02.json").write_text(stored.replace("8011.8", "9011.8"))
+    code, (line,) = checked("U02")
+    assert code == 1
+    assert line.startswith("U02  stale: ")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,6 @@ from whatleaks_lab.papers.check import PROFILES, Check, checks
 from whatleaks_lab.papers.claim import Claim, Judgement, Verdict, claim, claims, papers
 
 STORED = Path(__file__).resolve().parents[1] / "results"  # the laboratory's own
-RELATIVE, ABSOLUTE = 1e-6, 1e-9  # by how much libraries and processors may move a number
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,7 @@ def results_home(*, writing: bool = False) -> Path:
     if named:
         return Path(named)
     here = Path("results")
-    if writing:
-        return here
-    return here if here.is_dir() else STORED
+    return here if writing or here.is_dir() else STORED
 
 
 def listing(home: Path) -> tuple[Entry, ...]:
@@ -98,7 +95,7 @@ def listing(home: Path) -> tuple[Entry, ...]:
             if stated.id in known and path.exists():
                 entry = read(path, known[stated.id])
                 if not (home / "fast" / path.name).exists():
-                    entry = replace(entry, unchecked="not checked: it has no numbers of fast runs")
+                    entry = replace(entry, unchecked="not checked: no fast runs are stored")
                 break
         waiting = "no check has been written yet"
         if stated.id in known:
@@ -181,16 +178,18 @@ def moved(entry: Entry, check: Check, again: Sequence[Record]) -> str:
         verdict = check.judge(again).verdict if all(record.ok for record in again) else "nothing"
         was = entry.judgement.verdict
         return "" if verdict == was else f"the fast verdict was {was.value}, is {verdict}"
-    made = {record.hash: record.outcome for record in again if record.ok}
-    for record in entry.records:
-        then, now = record.outcome, made.get(record.hash)
-        if then is None or now is None:
-            return f"{record.work.title()}: it gives no numbers"
-        for role in ("measurements", "baselines"):
-            before, after = then.to_dict()[role], now.to_dict()[role]
-            for name in sorted({*before, *after}):
-                if not _near(before.get(name), after.get(name)):
-                    return f"{record.work.title()}: {name} was {before.get(name)}, is {after.get(name)}"
+    kept, made = (
+        {
+            f"{one.work.title()} ({one.hash[:12]}): {name}": value
+            for one in records
+            for part in ("measurements", "baselines")
+            for name, value in (one.outcome.to_dict()[part] if one.outcome else {}).items()
+        }
+        for records in (entry.records, again)
+    )
+    for name in sorted({*kept, *made}):
+        if not _near(kept.get(name), made.get(name)):
+            return f"{name} was {kept.get(name)}, is {made.get(name)}"
     return ""
 
 
@@ -200,9 +199,8 @@ def _near(before: Any, after: Any) -> bool:
         return before.keys() == after.keys() and all(_near(before[k], after[k]) for k in before)
     if isinstance(before, list) and isinstance(after, list):
         return len(before) == len(after) and all(map(_near, before, after))
-    if isinstance(before, float) and isinstance(after, float | int):
-        return math.isclose(before, after, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-    return bool(before == after)
+    numbers = isinstance(before, float) and isinstance(after, float | int)
+    return math.isclose(before, after, rel_tol=1e-6, abs_tol=1e-9) if numbers else before == after
 
 
 def write(home: Path, entry: Entry) -> Path:
