@@ -203,6 +203,7 @@ def test_the_figure_marks_front_corner_and_choice() -> None:
 
 
 def test_without_the_extra_that_draws_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
     found = compare_defenses([tried("good", 0.0, 0.9)], "white-box")
     result = replace(high_case(), comparison=found)
     assert "Not drawn here" not in render(result)
